@@ -37,15 +37,15 @@ class Binder:
         # Calls without faults, by the values and by the identities of the attributes.
         self._by_value: dict[tuple[object, ...], Call] = {}
         self._by_identity: dict[tuple[object, ...], Call] = {}
-        # The attributes that a rule ignores, by the names and the version of the operator.
+        # The attributes that a rule ignores, by the operator's name, domain, overload and version.
         self._unheeded: dict[tuple[object, ...], tuple[str, ...]] = {}
 
     def bound(
         self, node: Node, scope: Mapping[str, Attribute | None], *, within_function: bool
     ) -> tuple[Call, list[Fault]]:
-        """The call of a node, and the faults of its operator's name, its arity and its attributes.
+        """The call of a node, and the faults of the operator's name, the number of inputs and outputs, and attributes.
 
-        ``scope`` has the attributes of the enclosing function's call, by name.
+        ``scope`` has the attributes of the enclosing function, by name: those that its call passes, and the defaults.
         """
         # The parsers share the mapping, or the attributes in it, between equal nodes. Comparing identities is faster.
         inputs, outputs = node.inputs, node.outputs

@@ -201,7 +201,7 @@ g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
 
 @record
 class Call:
-    """The operator or function that a node calls; neither if irlint does not know it."""
+    """The operator or function that a node calls. Both are None if irlint knows neither."""
 
     #: The name of the operator in its specification.
     op: str
@@ -254,7 +254,7 @@ def counts(lowest: int, highest: int) -> str:
 
 
 def choices(annotation: str, function: Callable[..., Any]) -> tuple[str, ...]:
-    """The arguments of an attribute's annotation: for a ``Literal``, the allowed texts. () for a plain type."""
+    """The allowed texts of an attribute whose annotation is a ``Literal``; () for other annotations."""
     alias = named(annotation.removesuffix(" | None"), function)
     return tuple(getattr(alias, "__args__", ()))
 
@@ -287,7 +287,7 @@ def declared_call(node: Node) -> tuple[Call, list[Fault]] | None:
 
 
 def _integers(value: object) -> int | tuple[int, ...] | None:
-    """The integers in an attribute, also in the text of an IR; None for other values."""
+    """The integers in an attribute, which an IR stores as a text; None for other values."""
     if isinstance(value, str):
         parts = value.replace(" ", "").split(",")
         if not all(part.removeprefix("-").isdecimal() and len(part) < 20 for part in parts):

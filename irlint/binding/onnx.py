@@ -38,7 +38,8 @@ from irlint.schemas import (
     runtime_version,
 )
 
-#: The domains whose operators ONNX Runtime has, and how similar the name of an unknown domain is that misspells one.
+#: The domains whose operators ONNX Runtime has. An unknown domain misspells one of them if their similarity is at least
+#: SLIP.
 KNOWN_DOMAINS, SLIP = ("", *sorted(OFFICIAL_DOMAINS - {""}), MICROSOFT), 0.9
 
 
@@ -77,7 +78,7 @@ def onnx_call(
     if within_function and node.version != model.opsets.get(node.domain):
         call, faults = _at_opset_of_model(node, model, scope, call=call, faults=faults)
     if not (node.inputs or node.outputs or node.op == "Constant"):
-        # ONNX Runtime ignores such a node in the main graph. In a function, it checks only these rules.
+        # ONNX Runtime ignores this node in the main graph. In a function, it checks only these rules for the node.
         checked_rules = (INPUT_COUNT, OUTPUT_COUNT, MISSING_OPSET_IMPORT) if within_function else ()
         if within_function or _is_in_main_graph(node, model):
             return call, [fault if fault.rule in checked_rules else fault.at_most(Severity.WARNING) for fault in faults]
@@ -89,8 +90,8 @@ def onnx_call(
 def _at_opset_of_model(
     node: Node, model: Model, scope: Mapping[str, Attribute | None], *, call: Call, faults: list[Fault]
 ) -> tuple[Call, list[Fault]]:
-    """The call and faults of a function's node if the model imports another opset than the function."""
-    # ONNX Runtime inlines the function. It counts inputs by both opsets, and reads the rest by the model's opset.
+    """The call and faults of a node in a function. The model imports another opset than the function."""
+    # ONNX Runtime inlines the function. It counts inputs by both opsets, and checks all else by the model's opset.
     opset = model.opsets.get(node.domain)
     if node.domain not in OFFICIAL_DOMAINS or opset is None or not isinstance(node.version, int):
         return call, faults
@@ -118,7 +119,7 @@ def _is_in_main_graph(node: Node, model: Model) -> bool:
 
 
 def _as_run(node: Node, call: Call, faults: list[Fault]) -> tuple[Call, list[Fault]]:
-    """The call and faults of an invalid node that ONNX Runtime runs."""
+    """The call and faults of a node. If ONNX Runtime runs the node although it is invalid, the faults are warnings."""
     operator = onnx_operator("", node.op, latest_opset("")) if call.broken else call.operator
     accepted = operator.read_as(node) if operator is not None and operator.read_as is not None else None
     if operator is None or accepted is None:
@@ -141,7 +142,7 @@ class _Definitions:
     schema: OfficialSchema | None = None
     #: The schema of an operator that only ONNX Runtime has.
     runtime: OfficialSchema | None = None
-    #: ONNX's first opset with an operator that ONNX Runtime has earlier.
+    #: ONNX's first opset with the operator, if ONNX Runtime has the operator already at earlier opsets; else None.
     first_opset: int | None = None
 
     @property
@@ -221,7 +222,10 @@ def _schema_of_types(node: Node, found: _Definitions) -> OfficialSchema | None:
 
 
 def _first_opset(node: Node, version: int) -> int | None:
-    """ONNX's first opset with an operator that ONNX Runtime has earlier; None for other operators."""
+    """ONNX's first opset with the operator, if it is later than ``version`` and ONNX Runtime has the operator earlier.
+
+    None for other operators.
+    """
     if not any(operator.early for operator in onnx_versions(node.domain, node.op)):
         return None
     return next((since for since in official_versions(node.op, node.domain) if since > version), None)
@@ -327,8 +331,11 @@ def _unknown_function(node: Node, model: Model) -> Fault | None:
 
 
 def _custom(node: Node) -> Fault:
-    """The fault of an operator of an unknown domain. If a known domain with a similar name has an operator of this
-    name, the domain is misspelled, which is a warning."""
+    """The fault of an operator of an unknown domain.
+
+    If a known domain with a similar name has an operator of this name, the domain is probably misspelled. The fault is
+    then a warning.
+    """
     text = f"irlint does not know this operator of the domain {_domain(node.domain)}"
     known = [each for each in KNOWN_DOMAINS if each != node.domain and node.op in official_names(each)]
     intended = closest(node.domain.casefold(), known, SLIP)

@@ -1,4 +1,4 @@
-"""Checks the number of inputs and outputs of an ONNX node, and the omitted ones, against the schema."""
+"""Checks the inputs and outputs of an ONNX node against the schema: how many there are, and which are omitted."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Arity:
     optional: list[bool]
     #: The first later opset that takes all inputs of the node; 0 if there is none, or none is needed.
     later_opset: int = 0
-    #: The attribute that is the next input at ``later_opset``, or "".
+    #: The attribute that becomes the first additional input at ``later_opset``, or "".
     former_attribute: str = ""
 
 
@@ -38,7 +38,8 @@ def arity_faults(
 ) -> list[Fault]:
     """The faults of extra, missing and omitted inputs and outputs.
 
-    ``moved`` are attributes of other opsets. An input with the name of such an attribute is not reported.
+    ``moved`` are attributes of the node that its operator has at other opsets. A missing input with the name of one of
+    these attributes is not reported.
     """
     if schema is not None:
         optional = [formal.option != "single" for formal in schema.inputs]
@@ -59,7 +60,7 @@ def arity_faults(
 
 
 def _input_faults(node: Node, arity: Arity, moved: set[str]) -> list[Fault]:
-    """The fault of extra inputs, or of the first missing input unless ``moved`` has it."""
+    """The fault of extra inputs or of the first missing input; [] if ``moved`` has the name of the missing input."""
     count, names, lowest, highest = len(node.inputs), arity.names, arity.lowest, arity.highest
     if count > highest:
         move = ""
@@ -112,7 +113,7 @@ def _former_attribute(schema: OfficialSchema, later: int) -> str:
 
 
 def _variadic_faults(node: Node, schema: OfficialSchema) -> list[Fault]:
-    """The fault of an empty name in a variadic input. ONNX Runtime may crash there."""
+    """The fault of an empty name in a variadic input. ONNX Runtime may crash on a model with this fault."""
     if not schema.inputs or schema.inputs[-1].option != "variadic":
         return []
     begin = len(schema.inputs) - 1

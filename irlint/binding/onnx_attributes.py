@@ -41,7 +41,8 @@ def onnx_attributes(
 ) -> tuple[dict[str, Any], list[Fault]]:
     """The arguments for the operator's rule, and the faults of the attributes.
 
-    ``scope`` has the attributes of the enclosing function's call. ``moved`` are attributes of other opsets.
+    ``scope`` has the attributes of the enclosing function: those that its call passes, and the defaults. ``moved`` are
+    attributes of the node that its operator has only at other opsets.
     """
     rule_signature = signature(operator.function) if operator is not None else None
     arguments: dict[str, Any] = {}

@@ -101,7 +101,10 @@ def _attribute_faults(node: Node, function: Function) -> list[Fault]:
 
 
 def unknown_function(node: Node, model: Model) -> Fault | None:
-    """The fault of a call of a model's function with a wrong name, domain or overload; None for a custom operator."""
+    """The fault of a node that calls a function of the model by a wrong name, domain or overload.
+
+    None if the node probably calls no function of the model, but a custom operator.
+    """
     if not model.functions or node.domain in (MICROSOFT, NCHWC) or node.domain in OFFICIAL_DOMAINS:
         return None
     overloads = [overload for domain, name, overload in model.functions if (domain, name) == (node.domain, node.op)]

@@ -173,7 +173,7 @@ def _missing(node: Node, operator: Operator, names: list[str]) -> Fault:
 
 
 def _absence_warning(operator: Operator, name: str, rule_signature: Signature, unknown: list[str]) -> Fault | None:
-    """The warning about an absent attribute if OpenVINO ignores its default in the specification."""
+    """The warning about an absent attribute, if OpenVINO does not use the default in the specification; else None."""
     is_refused = name in operator.refused_without
     default = operator.refused_without.get(name, operator.documented.get(name))
     if default is None or (rule_signature.attributes[name][1] is not REQUIRED and name not in operator.absent):
@@ -220,7 +220,7 @@ def _text_fault(
 
 
 def _is_foreign(node: Node, written: str, parameters: Mapping[str, str]) -> bool:
-    """Whether an attribute belongs to another operation and is not a misspelling."""
+    """Whether an unknown attribute probably belongs to another operation, because no attribute has a similar name."""
     return not _in_another_version(node.op, written) and _closest(written, list(parameters)) is None
 
 
@@ -277,7 +277,7 @@ def _in_another_version(op: str, written: str) -> bool:
 
 
 def version_advice(node: Node) -> str:
-    """The help that names the first version with all attributes of a layer; "" if this is not a later version."""
+    """The help that names the first opset with all attributes of a layer; "" if the layer's opset is not earlier."""
     written = {name for name in node.attributes if "." not in name}
     number = str(node.version).removeprefix("opset")
     versions = openvino_versions(node.op)

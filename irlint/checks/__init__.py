@@ -1,5 +1,5 @@
-"""Checks of complete models. Each module that a format lists in ``checks`` or ``last_checks`` has a function
-``problems``."""
+"""Checks of complete models. A format lists modules of this package in ``checks`` and ``last_checks``. Each of these
+modules has a function ``problems``."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def problems(known: Known) -> list[Problem]:
-    """The problems that the ``checks`` of the format find, and those of its ``last_checks``, which run only if there is
-    no error yet."""
+    """The problems that the ``checks`` of the format find. If the model has no error so far, also those of its
+    ``last_checks``."""
     found: list[Problem] = []
     for name in known.format.checks:
         found += import_module(f"{__name__}.{name}").problems(known)
@@ -35,9 +35,12 @@ def problems(known: Known) -> list[Problem]:
 
 
 def found(known: Known, targets: Sequence[str] = ()) -> list[Problem]:
-    """All problems of a model: of the parser, of inference, of the checks, and of the ``targets``, the releases for
-    which the model is intended. Errors of inference, checks and targets get the severity for their place. A model
-    without a graph has only problems of the parser and of inference."""
+    """All problems of a model: of the parser, of inference, of the checks, and of ``targets``.
+
+    ``targets`` are the runtime releases for which the model is intended. An error of inference, checks or targets gets
+    a lower severity if no runtime runs its place. A model without a graph has only problems of the parser and of
+    inference.
+    """
     model = known.model
     if model.graph is None:
         return [*model.problems, *known.problems]
@@ -58,8 +61,10 @@ def found(known: Known, targets: Sequence[str] = ()) -> list[Problem]:
 
 
 def with_causes(before: Sequence[Problem], after: Sequence[Problem]) -> list[Problem]:
-    """The problems ``after``, where each ``because`` that is a problem of ``before`` is replaced by its new version.
-    ``after`` has the problems of ``before`` in the same order, some of them changed."""
+    """The problems ``after``. If ``because`` of a problem is a problem of ``before``, it becomes the one of ``after``.
+
+    ``after`` has the same problems as ``before``, in the same order, with other contents.
+    """
     moved = {id(one): other for one, other in zip(before, after) if one is not other}
     return [
         replaced(each, because=moved[id(each.because)]) if moved and id(each.because) in moved else each
@@ -68,8 +73,10 @@ def with_causes(before: Sequence[Problem], after: Sequence[Problem]) -> list[Pro
 
 
 def _unused(graph: Graph, keeps_alive: tuple[str, ...], inside: bool = False) -> set[Node]:
-    """The layers of a graph and of its bodies that OpenVINO never creates. With ``inside``, the graph is a body of such
-    a layer, so OpenVINO creates none of its layers."""
+    """The layers of a graph and of its bodies that OpenVINO never creates.
+
+    If ``inside``, the graph is the body of a layer that OpenVINO never creates. Then it creates no layer of the body.
+    """
     alive = set() if inside else live(graph, keeps_alive)
     found = {node for node in graph.nodes if node not in alive}
     for node in graph.nodes:
@@ -79,10 +86,10 @@ def _unused(graph: Graph, keeps_alive: tuple[str, ...], inside: bool = False) ->
 
 
 def _reasons(known: Known) -> Callable[[Problem], list[Obstacle]]:
-    """A function that returns the reasons for which a runtime does not run the place of a problem.
+    """A function that returns the reasons why a runtime does not run the place of a problem.
 
-    The layer is never created, its function is never called, or only the shape of its output is needed. For an
-    undefined output of an uncalled function there is no reason, because every runtime examines the outputs of
+    The reasons are: the layer is never created, the function is never called, or only the shape of the layer's output
+    is needed. An undefined output of an uncalled function has no reason: every runtime examines the outputs of
     functions.
     """
     graph = known.model.graph
@@ -107,7 +114,8 @@ def _reasons(known: Known) -> Callable[[Problem], list[Obstacle]]:
 
 
 def _leveled(problem: Problem, reasons: Collection[Obstacle], form: Format) -> Problem:
-    """The problem with the severity that ``reasons`` not to run its place leave; unchanged if there are none."""
+    """The problem with the severity that it has if a runtime does not run its place for ``reasons``. Without reasons,
+    the problem is unchanged."""
     if not reasons:
         return problem
     from irlint.inference.levels import leveled

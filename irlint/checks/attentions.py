@@ -1,4 +1,4 @@
-"""Finds attentions whose scale or mask removes all scores."""
+"""Finds OpenVINO attention layers with a scale of 0, or with a mask that removes all scores of a row."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ SCALE_ZERO = Rule(
     "An attention multiplies its scores by 0.",
     why="An attention multiplies the scores of queries and keys by its scale before the Softmax. If the scale is 0, "
     "all scores are equal: each result is the mean of the values, and queries and keys have no effect. OpenVINO "
-    "computes this without a message. ONNX Runtime refuses such an Attention; in its own attention operators, a scale "
-    "of 0 stands for the default.",
+    "computes this without a message. ONNX Runtime refuses an Attention of ONNX with a scale of 0; in the attention "
+    "operators of ONNX Runtime itself, a scale of 0 stands for the default.",
     fix="Omit the scale, or write its default, 1 / sqrt(size of a head).",
     bad=_GOOD.replace(
         '"Parameter" version="opset1"><data element_type="f32" shape=""',
@@ -52,7 +52,8 @@ SCALE_ZERO = Rule(
 
 
 def faults(values: Values, node: Node) -> Iterator[Fault]:
-    """The faults of the scale of OpenVINO ScaledDotProductAttention-13 and, unless it is causal, of its mask."""
+    """The faults of the scale and the mask of an OpenVINO ScaledDotProductAttention-13. The mask is checked only if
+    ``causal`` is false."""
     if values.number(node, 4) == 0:
         yield SCALE_ZERO.fault(
             "input 4 (scale) is 0: every score becomes 0",

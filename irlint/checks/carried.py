@@ -1,4 +1,5 @@
-"""Finds the values that the inputs of bodies get from outside and from the iteration before, and what nodes return."""
+"""Finds the values that enter the inputs of Loop, Scan, TensorIterator and If bodies, and the values that leave
+them."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from irlint.model.order import graphs
 from irlint.ops.shared.port_maps import Entries, merged_inputs, ordered, tied
 from irlint.records import record
 
-#: The inputs of a Loop of ONNX before its carried values.
+#: The number of inputs of an ONNX Loop before its carried values: trip count and condition.
 BEFORE_CARRIED = 2
 
 #: The attribute with the port map of each body of an IR.
@@ -20,8 +21,11 @@ PORT_MAPS = {"body": "port_map", "then_body": "then_port_map", "else_body": "els
 
 @record
 class Feed:
-    """What an input of a body gets: a value from outside in the first iteration, and an output of the body in the later
-    ones (None if that is the same value, or another slice of it)."""
+    """The values that an input of a body gets.
+
+    ``initial`` is the value from outside in the first iteration. ``later`` is the output of the body that the input
+    gets in later iterations; None if these get ``initial`` again or another slice of it.
+    """
 
     body: Graph
     initial: Value | None
@@ -30,14 +34,17 @@ class Feed:
 
 @record
 class Bodies:
-    """What enters the bodies of a model, by the inputs of the bodies, and what nodes return, by their outputs: a value
-    of the body, one for each branch of an If."""
+    """The values that enter and leave the bodies of a model.
+
+    ``feeds`` maps each input of a body to its values. ``returned`` maps each output of a node with bodies to the value
+    of the body that it returns. An If has two bodies, so its outputs have two values.
+    """
 
     feeds: Mapping[Value, Feed]
     returned: Mapping[Value, Sequence[Value]]
 
     def carried(self, body: Graph) -> dict[Value, Feed]:
-        """The inputs of a body that get one of its outputs."""
+        """The inputs of a body that get an output of the same body in later iterations."""
         return {value: feed for value, feed in self.feeds.items() if feed.body is body and feed.later is not None}
 
 
@@ -70,7 +77,7 @@ def _of_loop(node: Node, name: str, body: Graph) -> Iterator[tuple[Value, Feed]]
 
 
 def _of_scan(node: Node, name: str, body: Graph) -> Iterator[tuple[Value, Feed]]:
-    """The feeds of a Scan-9: states, then slices."""
+    """The feeds of a Scan-9. Its first inputs are states, and its last inputs are sliced."""
     slices = slice_count(node)
     if slices is None or len(node.inputs) != len(body.inputs):
         return
@@ -107,7 +114,7 @@ def _entries(node: Node, name: str) -> Entries:
 
 
 def _returned(node: Node, name: str, body: Graph) -> Iterator[Value]:
-    """The value of a body that each connected output of a node returns, or stacks."""
+    """The value of a body that each used output of a node returns, or stacks over the iterations."""
     entries = _entries(node, name)
     if entries:
         ties = tied(body, name)
@@ -120,7 +127,8 @@ def _returned(node: Node, name: str, body: Graph) -> Iterator[Value]:
 
 
 def counter(node: Node, name: str, body: Graph) -> Value | None:
-    """The input of a body that is the number of its iteration, from 0 on; None without one."""
+    """The input of a body that holds the number of the iteration, counted from 0; None if the body has no such
+    input."""
     entries = _entries(node, name)
     if not entries:
         return body.inputs[0] if node.op == "Loop" and body.inputs else None
@@ -128,5 +136,5 @@ def counter(node: Node, name: str, body: Graph) -> Value | None:
     return None if entry is None else body.inputs[tied(body, name).parameter(entry, entries)]
 
 
-#: What the inputs of the bodies get, by operator.
+#: The function that yields the feeds of a body, by operator.
 FEEDS = {"Loop": _of_loop, "Scan": _of_scan, "TensorIterator": _of_port_map, "If": _of_branch}

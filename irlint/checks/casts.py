@@ -1,4 +1,4 @@
-"""Finds casts that lose every number."""
+"""Finds casts after which every number of the input is another number."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ CAST_LOSES = Rule(
     Severity.WARNING,
     "A Cast changes every number of its input, or a Clip before it admits numbers that the new type does not hold.",
     why="irlint knows the range of the input, for example from a Clip or an activation. The new type cannot represent "
-    "any number in this range, so each one becomes another number, infinity or 0. An integer can only be 0 after a "
-    "Sigmoid or Softmax, unless rounding gives 1. A Clip to 0 to 255 before a Cast to int8 is of another type, too. "
-    "Runtimes do this without a message, "
-    "and some return other numbers than others.",
+    "any number in this range, so each one becomes another number, infinity or 0. After a "
+    "Sigmoid or Softmax, an integer can only be 0, unless rounding gives 1. The rule also reports a Clip to the range "
+    "of another type, such as 0 to 255 before a Cast to int8. Runtimes convert the numbers without a message, and "
+    "different runtimes return different numbers.",
     fix="Convert to a type that can represent the numbers, or scale the numbers before the Cast.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (int32[2] y) <float h = {0.5}> { s = Sigmoid (x) m = Mul (s, h) y = Cast <to = 6> (m) }""",
@@ -32,10 +32,11 @@ g (float[2] x) => (int32[2] y) <float h = {255.0}> { s = Sigmoid (x) m = Mul (s,
     role="value",
 )
 
-#: Numbers of a magnitude below half of the least one become 0.
+#: Half of the smallest positive number of each type. Numbers of a magnitude below it become 0.
 VANISHING: Mapping[str, float] = {"float16": 2.0**-25, "float8_e4m3fn": 2.0**-10, "float8_e5m2": 2.0**-17}
 
-#: The magnitude beyond which numbers become the largest number of an 8-bit type, or, without saturation, another.
+#: (limit, result) of each 8-bit type. Numbers of a magnitude above ``limit`` become the largest number of the type;
+#: without saturation, they become ``result``.
 BEYOND: Mapping[str, tuple[float, str]] = {
     "float8_e4m3fn": (464, "NaN"),
     "float8_e4m3fnuz": (248, "NaN"),
@@ -49,10 +50,10 @@ LOSING = frozenset(("float16", "bfloat16", *BEYOND))
 #: Operators whose results lie between 0 and 1, or between -1 and 1, and reach these limits only by rounding.
 BELOW_1 = frozenset(("Sigmoid", "Softmax", "SoftMax", "Tanh", "Erf", "Softsign", "SoftSign"))
 
-#: Those of them that are exactly 1 in a row of one element.
+#: The operators of BELOW_1 whose result is exactly 1 if the axis has one element.
 OF_ROWS = frozenset(("Softmax", "SoftMax"))
 
-#: Operators between a Clip and the conversion to integers.
+#: Operators that may stand between a Clip and a conversion to integers.
 ROUNDING = frozenset(("Round", "Floor", "Ceil", "Ceiling"))
 
 
@@ -94,8 +95,8 @@ def faults(values: Values, node: Node) -> Iterable[Fault]:
 
 
 def _clip_beyond(values: Values, source: Node | None, span: Interval, dtype: str) -> str:
-    """The message about a cast of numbers that are clipped to a range beyond that of a small integer type, and rounded
-    or not; "" if they are not."""
+    """The message about a Clip to numbers beyond the range of a small integer type, and a cast to this type. A rounding
+    may stand between the two. "" if there is no such Clip."""
     if source is not None and source.op in ROUNDING:
         source = values.maker(source, 0)
     if source is None or source.op not in ("Clip", "Clamp") or dtype not in INTEGERS or BITS[dtype] > 16:
@@ -110,7 +111,7 @@ def _clip_beyond(values: Values, source: Node | None, span: Interval, dtype: str
 
 
 def _is_below_1(node: Node, result: Tensor) -> bool:
-    """Whether a node computes numbers of a magnitude below 1, apart from rounding."""
+    """Whether a node computes numbers of a magnitude below 1, except that rounding may give exactly 1."""
     if node.op not in OF_ROWS:
         return node.op in BELOW_1
     return result.shape is not None and _is_last_axis(node, len(result.shape)) and result.shape[-1] not in (None, 1)
@@ -122,7 +123,8 @@ def _is_last_axis(node: Node, rank: int) -> bool:
 
 
 def _computed_by(values: Values, value: Value | None) -> Node | None:
-    """The node that computes the elements of a value, before operators that keep them; None if no node does."""
+    """The node that computes the elements of a value; None if no node does. Operators that only move elements are
+    skipped."""
     node = values.makers.get(value) if value is not None else None
     while node is not None and node.op in KEEPING and (before := values.maker(node, 0)) is not None:
         node = before
@@ -130,7 +132,7 @@ def _computed_by(values: Values, value: Value | None) -> Node | None:
 
 
 def _lost(span: Interval, dtype: str, *, saturates: bool) -> str:
-    """What every number of ``span`` becomes in an element type that holds none of them; "" if it may hold one."""
+    """What every number of ``span`` becomes in the element type ``dtype``; "" if a number of ``span`` may remain."""
     if span.is_zero or span.why:
         return ""
     if dtype not in INTEGERS:

@@ -1,4 +1,4 @@
-"""Texts about a declaration that differs from the inferred shape or type: the difference, and the help."""
+"""Writes messages and helps for declarations that differ from the inferred shape or type."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from irlint.inference.known import Known
 from irlint.model import Declaration, Graph, Value
 from irlint.model.tensor import Tensor, Type, shape_text
 
-#: The most characters of a size in a proposed declaration.
+#: The maximum number of characters of a size in a declaration that a help proposes.
 MOST_CHARACTERS = 24
 
 
 def port_text(given: Shape | None, declared: Shape | None, port: str) -> str:
-    """The message about an inferred shape and the one that a port declares. ``port`` is the subject and verb."""
+    """The message that a port declares another shape than the inferred one. ``port`` is the subject and verb of the
+    message's second clause, before the declared shape."""
     axis = _only_axis(given, declared)
     if axis is not None and given is not None and declared is not None:
         return f"{given[axis]} arrives on axis {axis}, but {port} {declared[axis]}"
@@ -31,7 +32,7 @@ def _only_axis(one: Shape | None, other: Shape | None) -> int | None:
 
 
 def clash_axis(given: Shape | None, declared: Shape | None, text: str) -> int | None:
-    """The axis that the message ``text`` is about; None if it is about several."""
+    """The axis on which the shapes differ according to the message ``text``; None if it names several axes or none."""
     axis = None if "; " in text else _only_axis(given, declared)
     if axis is not None:
         return axis
@@ -40,7 +41,8 @@ def clash_axis(given: Shape | None, declared: Shape | None, text: str) -> int | 
 
 
 def broadcast_notes(given: Shape | None, declared: Shape | None, known: Known) -> tuple[str, ...]:
-    """A note about the node that broadcasts a declared size with another one, with its conditions."""
+    """A note that names the node that broadcasts a declared size with another size, and the conditions of the
+    broadcast; () if there is none."""
     for inferred_size, declared_size in zip(given or (), declared or ()):
         if not joins(inferred_size, declared_size):
             continue
@@ -57,7 +59,8 @@ def broadcast_notes(given: Shape | None, declared: Shape | None, known: Known) -
 
 
 def correction(given: Shape | None, declared: Shape | None, axis: int | None) -> str:
-    """The help: declare the inferred shape if it is readable, or correct the layers before this one."""
+    """The help to declare the inferred shape or to correct the layers before this one. Shapes with long expressions or
+    with sizes of 0 are not proposed."""
     if not given:
         return f"declare {shape_text(given)}, or correct the layers before this one"
     if any(dim == 0 or (isinstance(dim, Expr) and len(str(dim)) > MOST_CHARACTERS) for dim in given):
@@ -81,7 +84,8 @@ def conversion(given: Type | None, declared: Type) -> str:
 
 
 def constant_fault(fault: Fault, value: Value, declaration: Declaration, graph: Graph) -> Fault:
-    """The fault of a constant, with a help of its own if the stored bytes fit the declared shape."""
+    """The fault of a constant. If the stored bytes fit the declared shape, the help is to correct the constant's
+    shape."""
     constant, declared = graph.constants.get(value), declaration.type
     size = constant.stored.size if constant is not None and constant.stored is not None else None
     if constant is None or size is None or not isinstance(declared, Tensor):
@@ -100,7 +104,7 @@ def constant_fault(fault: Fault, value: Value, declaration: Declaration, graph: 
 
 
 def parameter_fault(fault: Fault, given: Type | None, declared: Type | None, within: str) -> Fault:
-    """The fault of a Parameter, with a help of its own if its sizes are known."""
+    """The fault of a Parameter. If all sizes are known, the help is to write the one shape or the other."""
     stated, shape = getattr(given, "shape", None), getattr(declared, "shape", None)
     if not stated or not shape or not all(isinstance(dim, int) for dim in (*stated, *shape)):
         return fault

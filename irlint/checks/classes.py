@@ -1,8 +1,8 @@
-"""Compares the class names in the metadata of a model of Ultralytics or YOLOv5 with its outputs.
+"""Compares the number of class names in the metadata of an Ultralytics or YOLOv5 model with the output's classes.
 
 Sources: ``exporter.py``, ``nn/modules/head.py``, ``nn/autobackend.py`` and ``utils/nms.py`` of ultralytics 8.4, and
-``export.py`` of YOLOv5 7.0. An output that the model has already filtered, [batch, boxes, 6 or more], does not show the
-number of classes.
+``export.py`` of YOLOv5 7.0. If the model filters the boxes itself, its output [batch, boxes, 6 or more] does not show
+the number of classes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ CLASS_NAMES = Rule(
     good=_MODEL.replace("{NAMES}", "{0: 'cat', 1: 'dog', 2: 'bird'}"),
 )
 
-#: The first output of both exporters.
+#: The first output of models of both exporters, Ultralytics and YOLOv5.
 OUTPUT = "output0"
 
 #: The output with the mask prototypes.
@@ -81,12 +81,12 @@ class Detector:
     """The metadata of a model, and the shapes of its image and of its outputs."""
 
     metadata: Mapping[str, str]
-    #: Four unknown sizes unless the model has a single input, of rank 4.
+    #: The shape of the only input, if it has rank 4; otherwise four unknown sizes.
     image: tuple[MaybeDim, ...]
     outputs: Mapping[str, tuple[MaybeDim, ...]]
 
     def literal(self, key: str) -> Any:
-        """The value of a Python literal in the metadata; None if missing, invalid or longer than LONGEST."""
+        """The value of the Python literal under ``key``; None if it is missing, invalid or longer than LONGEST."""
         text = self.metadata.get(key, "")
         if len(text) > LONGEST:
             return None
@@ -125,7 +125,7 @@ def problems(known: Known) -> Iterator[Problem]:
 
 
 def _classes(detector: Detector, task: str) -> tuple[int, int] | None:
-    """(axis of the classes, number of classes) of an Ultralytics model; None if one is uncertain."""
+    """(axis of the classes, number of classes) of an Ultralytics model; None if either is uncertain."""
     shape = detector.outputs[OUTPUT]
     if task == "classify":
         return (1, shape[1]) if len(shape) == 2 and isinstance(shape[1], int) else None
@@ -168,7 +168,7 @@ def _channels_after_classes(detector: Detector, task: str) -> int | None:
 
 
 def _positions(detector: Detector) -> list[int]:
-    """The possible numbers of positions of all feature maps, by FIRST_STRIDES; [] if a size is unknown."""
+    """The total number of positions of all feature maps, once for each of FIRST_STRIDES; [] if a size is unknown."""
     height, width = detector.image[2:]
     last = detector.metadata.get("stride", "")
     if not isinstance(height, int) or not isinstance(width, int) or not last.isdecimal() or not 0 < int(last) <= 512:

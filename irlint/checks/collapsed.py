@@ -1,4 +1,4 @@
-"""Finds activations and limits that give the same number for all numbers that reach them."""
+"""Finds activations, limits and comparisons that return the same number for every possible input."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from irlint.findings.faults import Fault
 from irlint.model import Node, Value
 from irlint.model.tensor import FLOATS, Tensor
 
-#: The numbers from which on, and up to which, the results of these functions are the same number in float32.
+#: (high, low) of each function. All inputs of at least ``high`` have the same result in float32; so do all inputs of
+#: at most ``low``.
 FLAT: Mapping[str, tuple[float, float]] = {"Sigmoid": (40, -110), "Tanh": (20, -20), "Erf": (10, -10)}
 
 #: Comparisons with numbers of this magnitude test for infinity.
@@ -24,7 +25,7 @@ COMPARING = frozenset(COMPARISONS)
 
 
 def faults(values: Values, node: Node) -> Iterator[Fault]:
-    """The fault of a node whose result is the same number whatever the data are; nothing if it may differ."""
+    """The fault of a node whose result is the same number for all data; nothing if its results may differ."""
     varying = [value for value in node.inputs if value is not None and not _is_constant(values, value)]
     if not varying or _is_crossed(values, node) or not all(map(values.is_limited, varying)):
         return
@@ -41,7 +42,7 @@ def faults(values: Values, node: Node) -> Iterator[Fault]:
 
 
 def _result(values: Values, node: Node, span: Interval) -> str:
-    """What every result of a node is whose varying input has an interval; "" if results may differ."""
+    """The text of the only result of a node if its varying input lies in ``span``; "" if the results may differ."""
     if node.op in COMPARING:
         one, other = map(values.intervals.whole, node.inputs)
         is_apart = -HUGE < one.high < other.low < HUGE or -HUGE < other.high < one.low < HUGE
@@ -59,7 +60,8 @@ def _is_constant(values: Values, value: Value) -> bool:
 
 
 def _is_crossed(values: Values, node: Node) -> bool:
-    """Whether the bounds of a Clip leave one number, which is another fault."""
+    """Whether a Clip can only return one number because its minimum is not below its maximum (another rule reports
+    it)."""
     low, high = (values.number(node, index) for index in (1, 2))
     return node.op == "Clip" and low is not None and high is not None and low >= high
 
@@ -80,8 +82,10 @@ def _is_of_data(values: Values, value: Value, steps: int = 64) -> bool:
 
 
 def selected(values: Values, node: Node) -> Iterator[Fault]:
-    """The fault of a NonMaxSuppression that selects no box: at most 0 boxes, or scores that do not reach the
-    threshold; nothing if it may select one."""
+    """The faults of a NonMaxSuppression that selects no box; nothing if it may select one.
+
+    It selects none if the maximum number of boxes is 0, or if no score can reach the threshold.
+    """
     if values.number(node, 2) == 0:
         yield RESULT_CONSTANT.fault(
             "input 2 (max_output_boxes_per_class) is 0: no box is ever selected",

@@ -1,4 +1,4 @@
-"""Finds inputs and outputs of an IR of version 10 whose names are names of other tensors."""
+"""Finds inputs and outputs of an IR of version 10 that have the name of another tensor."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ Makers = dict[Value, tuple[Node, int]]
 def problems(known: Known) -> Iterator[Problem]:
     """The first name collision of the main graph.
 
-    Nothing if two output ports have the same tensor name, because OpenVINO then renames one of them.
+    Returns nothing if two output ports have the same tensor name, because OpenVINO then renames one of them.
     """
     graph = known.model.graph
     assert graph is not None
@@ -76,7 +76,10 @@ def problems(known: Known) -> Iterator[Problem]:
 
 
 def _output_collision(known: Known, graph: Graph, makers: Makers, owners: dict[str, Value]) -> Problem | None:
-    """The problem of the first output whose tensor name has an owner. Earlier outputs become owners."""
+    """The problem of the first output whose tensor name belongs to an input or to an earlier output.
+
+    ``owners`` maps names of tensors to values; the function adds the outputs.
+    """
     for node in graph.nodes:
         if node.op != known.format.output_node or not node.inputs or node.inputs[0] is None:
             continue
@@ -108,7 +111,8 @@ def _output_problem(graph: Graph, node: Node, name: str) -> Problem:
 
 
 def _layer_name_collision(known: Known, graph: Graph, makers: Makers, owners: dict[str, Value]) -> Iterator[Problem]:
-    """The problem of the first Parameter, or layer before a Result, whose name has another owner."""
+    """The problem of the first Parameter, or layer before a Result, whose name belongs to another value of
+    ``owners``."""
     infer = questions(known)
     results = [node.inputs[0] for node in graph.nodes if node.op == known.format.output_node and node.inputs]
     for value in (*results, *graph.inputs):

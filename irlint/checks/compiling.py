@@ -47,18 +47,22 @@ def _refusals(known: Known, graph: Graph) -> list[Problem]:
 
 @record(frozen=False, eq=False)
 class _Kind:
-    """What layers with the same call and types have in common. They may differ in the numbers of their weights."""
+    """Facts about all layers with the same call and the same types. The numbers of their weights may differ."""
 
     #: (index, element type) of each input with a refused type.
     refused_types: list[tuple[int, str]]
     may_lack_rank: bool
     may_find_fault: bool
-    #: Facts with which the operation found no fault: the inputs or outputs of each fact, by the names of the facts.
+    #: Results with which the operation found no fault. The keys are names of facts; each entry of a value has, for each
+    #: name, the indices for which the fact holds.
     sound_facts: dict[tuple[Fact, ...], set[tuple[frozenset[int], ...]]]
 
 
 def _compile_fault(known: Known, node: Node, sources: Sources) -> Fault | None:
-    """The fault for which the plugin does not compile a needed layer without faults of inference."""
+    """The fault for which the plugin does not compile a layer.
+
+    Returns None if no result needs the layer, and if inference found a fault in it.
+    """
     call = known.calls.get(node)
     if call is None or call.broken or call.operator is None or node in known.faulted:
         return None
@@ -93,7 +97,8 @@ def _element_type_fault(node: Node, call: Call, kind: _Kind, sources: Sources) -
 def _operation_fault(known: Known, call: Call, node: Node, kind: _Kind, sources: Sources) -> Fault | None:
     """The fault that the operation finds in its layer.
 
-    A layer without a fault stands for its kind with the same facts, unless the operation reads numbers of weights.
+    If a layer has no fault, later layers of its kind with the same facts are not examined. The exception is an
+    operation that reads numbers of weights.
     """
     if call.operator is None or call.operator.compiles is None or not kind.may_find_fault:
         return None
@@ -118,7 +123,7 @@ def _operation_fault(known: Known, call: Call, node: Node, kind: _Kind, sources:
 
 
 def _refused_types(call: Call, inputs: Sequence[Type | None]) -> list[tuple[int, str]]:
-    """(index, element type) of each input whose type the plugin refuses if the input is varying."""
+    """(index, element type) of each input whose type the plugin refuses if the input is varying (see ``Sources``)."""
     typed = [(index, each.dtype or "dynamic") for index, each in enumerate(inputs) if isinstance(each, Tensor)]
     refused = [each for each in typed if is_refused(call.op, call.version, *each, sized=True)]
     if not refused or all(each is None or known_shape(each) is not None for each in inputs):
@@ -144,7 +149,7 @@ def _constants(known: Known, graph: Graph) -> Iterator[Problem]:
 
 
 def _empty_constants(known: Known, graph: Graph) -> Iterator[Problem]:
-    """The problems of constants without elements that layers read from an empty file at load."""
+    """The problems of constants without elements whose weights file is empty, if a layer reads the constant at load."""
     stored = [(value, constant.stored) for value, constant in graph.constants.items() if constant.stored is not None]
     empty = {value: each.file for value, each in stored if (each.size, each.offset, each.available) == (0, 0, 0)}
     if not empty:
@@ -233,7 +238,7 @@ def _rank_fault(known: Known, node: Node, kind: _Kind, sources: Sources) -> Faul
 def _lacks_rank_without(late: Collection[int], model_inputs: Collection[int], node: Node, known: Known) -> bool:
     """Whether the rank of a result is unknown without the values of the ``late`` inputs.
 
-    False if another input has unknown values, except for input 0 and inputs of the model.
+    Returns False if any other input has unknown values. Input 0 and the inputs of the model are not considered.
     """
     given = known.types_of(node.inputs)
     for index, each in enumerate(given[1:], 1):
@@ -258,9 +263,9 @@ UNKNOWN_ORIGIN: Origin = (False, False, False)
 class Sources:
     """The origins of the values of a graph, and the layers whose values its results need.
 
-    - Fixed: a value is computed from constants alone when OpenVINO compiles the model.
+    - Fixed: a value is computed only from constants, when OpenVINO compiles the model.
     - Varying: a value is computed when the model runs.
-    - Late: a value is varying although it depends on constants alone.
+    - Late: a value is varying although it depends only on constants.
     """
 
     def __init__(self, graph: Graph, known: Known) -> None:
@@ -273,7 +278,7 @@ class Sources:
 
     @cached_property
     def producers(self) -> Mapping[Value, Node]:
-        """The layer that makes each value."""
+        """The layer that computes each value."""
         return self.known.makers(self.graph)
 
     @cached_property
@@ -306,7 +311,8 @@ class Sources:
 
     @cached_property
     def needed(self) -> set[Node]:
-        """Results, Assigns, Parameters, and the layers whose values, not only their shapes, they need."""
+        """The Results, Assigns and Parameters, and all layers whose values these need. A layer is not needed if only
+        its shape is."""
         form = self.known.format
         waiting = [node for node in self.graph.nodes if node.op in form.keeps_alive]
         found = set(waiting)
@@ -330,7 +336,7 @@ class Sources:
         return operator is not None and operator.kept
 
     def kind(self, node: Node, call: Call) -> _Kind:
-        """What layers with the call and types of this one have in common."""
+        """The facts about all layers that have the same call and types as ``node``."""
         # ``known`` keeps calls and types alive, so an id belongs to one object only.
         type_of: Callable[[Value | None], Type | None] = self.known.types.get  # type: ignore[assignment]
         forms = [id(x.form if type(x) is Weights else x) for x in map(type_of, node.inputs)]
@@ -376,14 +382,14 @@ class Sources:
         return varying
 
     def is_late(self, value: Value | None) -> bool:
-        """Whether a value depends on constants alone but is computed only when the model runs."""
+        """Whether a value depends only on constants but is computed when the model runs, not when it is compiled."""
         if value is None:
             return False
         _, _, late = self._origin(value)
         return late
 
     def late_inputs(self, node: Node) -> list[int]:
-        """The indices of the late inputs of a layer, without the first input."""
+        """The indices of the late inputs of a layer, except for index 0."""
         if not self.has_late:
             return []
         return [index for index, value in enumerate(node.inputs) if index and self.is_late(value)]
@@ -404,7 +410,7 @@ class Sources:
         return fixed and not late, varying or late, late
 
     def _origin(self, value: Value) -> Origin:
-        """The origin of a value. The inputs of a cycle count as unknown."""
+        """The origin of a value. On a cycle, inputs whose origin is not known yet count as unknown."""
         # An input in ``met`` without an origin is on a cycle.
         waiting, met = [value], set[Value]()
         while waiting:

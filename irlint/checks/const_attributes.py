@@ -49,7 +49,8 @@ def correction(constant: Constant, node: Node, size: int, known: Known) -> str:
 
 
 def _type_of_size(size: int, stated: Tensor, declarations: Sequence[Tensor]) -> Tensor | None:
-    """The type of ``size`` bytes, with the element type or shape of ``stated``, of most ``declarations``."""
+    """A type that needs ``size`` bytes and agrees with most ``declarations``. It has the element type or the shape of
+    ``stated``. None if there is no such type."""
     shapes = dict.fromkeys((stated.shape, *(each.shape for each in declarations)))
     dtypes = dict.fromkeys((stated.dtype, *(each.dtype for each in declarations)))
     for dtype, shape in [(stated.dtype, each) for each in shapes] + [(each, stated.shape) for each in dtypes]:
@@ -59,7 +60,7 @@ def _type_of_size(size: int, stated: Tensor, declarations: Sequence[Tensor]) -> 
 
 
 def _votes(declarations: Sequence[Tensor], dtype: str | None, shape: Shape | None) -> int:
-    """The number of declarations with this shape, and with this element type or none."""
+    """The number of declarations with the shape ``shape`` whose element type is ``dtype`` or unknown."""
     return sum(each.dtype in (None, dtype) and each.shape == shape for each in declarations)
 
 
@@ -77,7 +78,7 @@ def declared_by_users(node: Node, known: Known) -> list[Tensor]:
 
 @lru_cache(maxsize=1)
 def _declared_types(model: Model) -> dict[Value | None, list[Tensor]]:
-    """The types that input ports declare, by the value that arrives there."""
+    """For each value, the types that the input ports that get it declare."""
     found: dict[Value | None, list[Tensor]] = {}
     for graph in graphs(model):
         for node in graph.nodes:
@@ -103,7 +104,8 @@ def help_for_size(constant: Constant, size: int, node: Node | None, known: Known
 
 
 def _shapes_of_bytes(constant: Constant, size: int) -> str:
-    """The first two shapes with one other size that need ``size`` bytes: ``[4, 3] or [2, 6]``; "" if there is none."""
+    """Two shapes that need ``size`` bytes and differ from the constant's in one size: ``[4, 3] or [2, 6]``; "" if there
+    are none."""
     shape, found = [each for each in constant.tensor.shape or () if isinstance(each, int)], []
     for axis in range(len(shape)):
         unit = bytes_of(constant.tensor.dtype, (*shape[:axis], 1, *shape[axis + 1 :]))
@@ -123,7 +125,8 @@ def _sizes_text(shape: Shape | None) -> str:
 
 
 def can_grow(constant: Constant, needed: int, known: Known) -> bool:
-    """Whether ``needed`` bytes, more than the constant has, are in the file and not used by others."""
+    """Whether a constant can be made longer: the file has ``needed`` bytes at its offset, and no other constant uses
+    the bytes after its present end."""
     stored = constant.stored
     if stored is None or stored.size is None or needed > (stored.available or 0):
         return False
@@ -135,7 +138,7 @@ def can_grow(constant: Constant, needed: int, known: Known) -> bool:
 
 @lru_cache(maxsize=1)
 def _extents(model: Model) -> tuple[list[int], list[int]]:
-    """(offsets of all constants in order, for each the greatest end of a constant up to it)."""
+    """(sorted offsets of all constants, for each offset the greatest end of the constants up to it)."""
     stored = (each.stored for graph in graphs(model) for each in graph.constants.values())
     extents = sorted((each.offset, each.offset + each.size) for each in stored if each is not None and each.size)
     return [begin for begin, _ in extents], list(accumulate((end for _, end in extents), max))

@@ -108,7 +108,7 @@ INFINITE = Rule(
 )
 
 
-#: Operators that select elements, or test them: NaN among the elements may have no effect, or mark those that lack.
+#: Operators that select elements or test them. For these, NaN may have no effect, or may mark a missing element.
 SELECTING = frozenset(("Where", "Select", "IsNaN"))
 
 
@@ -145,8 +145,8 @@ class Case:
 
 
 def problems(known: Known) -> list[Problem]:
-    """The problems of constants: one for each weights file that is missing, too short or linked; and those of each
-    constant of a wrong size, with NaN or infinity, or with faults from the parser."""
+    """One problem for each weights file that is missing, too short or linked. Also the problems of each constant that
+    has a wrong size, NaN, infinity, or faults from the parser."""
     found: list[Problem] = []
     missing: dict[str, list[Case]] = {}
     short: dict[str, list[Case]] = {}
@@ -183,8 +183,8 @@ def _is_missing(stored: Stored | None) -> bool:
 
 
 def _may_have_value_problems(tensor: Tensor) -> bool:
-    """Whether ``_value_problems`` may find something: the values contain NaN, or a summary (``Extent``) stands in for
-    the values."""
+    """Whether ``_value_problems`` may find a problem: the values contain NaN, or only a summary of them (``Extent``) is
+    known."""
     if type(tensor) is Weights and tensor.is_moderate:
         return False
     if tensor.value is None:
@@ -195,9 +195,9 @@ def _may_have_value_problems(tensor: Tensor) -> bool:
 
 
 def _value_problems(case: Case) -> Iterator[Problem]:
-    """The problems of NaN in a constant and, if it is so large that its values are summarized (``Extent``), of
-    infinity. Attributes of other operators than Constant are skipped, because NaN may be a separator in their
-    tables."""
+    """The problems of a constant that contains NaN or infinity. Infinity is a problem only in large constants, which
+    have a summary (``Extent``). Attributes of operators other than Constant are skipped: NaN may separate entries of
+    their tables."""
     tensor = case.constant.tensor
     if case.node is not None and case.node.op not in ("Constant", "Const"):
         return
@@ -224,8 +224,8 @@ def _is_selected(case: Case) -> bool:
 
 
 def _parser_problems(case: Case, form: Format) -> Iterator[Problem]:
-    """The faults that the parser found in a constant. Each is an error if the ONNX checker of ONNX Runtime sees the
-    constant, and at most a warning if the runtime does not read it and accepts the fault there."""
+    """The faults that the parser found in a constant. A fault is at most a warning if the runtime does not read the
+    constant and accepts this fault in unread constants. It is an error if ONNX Runtime checks the constant."""
     for fault in case.constant.faults:
         if case.unread and not fault.rule.is_refused(form.loaded_by, "unused constant"):
             fault = fault.at_most(Severity.WARNING)
@@ -245,7 +245,7 @@ def is_checked(graph: Graph, node: Node | None) -> bool:
 
 def _unread(graph: Graph) -> frozenset[str | Node]:
     """The names of the unused initializers and the unused Constants of the main graph, which ONNX Runtime removes
-    without reading them. Empty for other graphs."""
+    without reading them. Bodies and functions have none."""
     if graph.path:
         return frozenset()
     read = used_values(graph)
@@ -275,7 +275,7 @@ def _cases(known: Known) -> Iterator[Case]:
 
 
 def _is_sound(constant: Constant) -> bool:
-    """Whether the data of a constant is present, of exactly the size that its shape needs, and without problems of its
+    """Whether the data of a constant is present, has exactly the size that its shape needs, and has no problems of
     values."""
     stored = constant.stored
     if constant.faults or stored is None or stored.linked or stored.reason or not _has_exact_size(constant):
@@ -318,8 +318,8 @@ def _has_exact_size(constant: Constant) -> bool:
 
 
 def _in_blocks(constant: Constant, needed: int) -> int:
-    """The number of bytes that OpenVINO writes for a constant of ``needed`` bytes: numbers of 3 and 6 bits are stored
-    in complete blocks of 3 bytes."""
+    """The number of bytes that OpenVINO writes for a constant that needs ``needed`` bytes. OpenVINO stores numbers of 3
+    and 6 bits in complete blocks of 3 bytes."""
     return -(-needed // 3) * 3 if constant.tensor.dtype in ("uint3", "uint6") else needed
 
 
@@ -333,8 +333,8 @@ def _is_short(constant: Constant) -> bool:
 
 
 def _short_problems(short: Mapping[str, list[Case]], known: Known) -> Iterator[Problem]:
-    """One problem for each file that is too short, at a constant past its end: the first that the runtime reads, if
-    any."""
+    """One problem for each file that is too short, at the first constant past its end that the runtime reads. If the
+    runtime reads none of these constants, at the first one."""
     if not short:
         return
     alive = {graph: live(graph, known.format.keeps_alive) for graph in graphs(known.model)}
@@ -363,7 +363,8 @@ def _short_problem(file: str, cases: Sequence[Case], known: Known) -> Problem:
 
 
 def _other_offset(file: str, size: int, known: Known) -> str:
-    """The help with the offset of the only unused bytes of a file; "" unless these are ``size`` bytes at one offset."""
+    """The help to use the offset of the file's unused bytes; "" unless these are one range of exactly ``size``
+    bytes."""
     from irlint.checks.sources import holes
 
     found = [(offset, length) for each, offset, length in holes(known) if each == file]
@@ -410,8 +411,8 @@ def _block_fault(constant: Constant, size: int, needed: int) -> Fault:
 
 
 def _size_fault(case: Case, size: int, needed: int, known: Known) -> Fault:
-    """The fault of a constant of ``size`` bytes that needs ``needed`` bytes. If ``size`` is too small, but the file of
-    an initializer has enough bytes, its entry ``length`` is wrong."""
+    """The fault of a constant that has ``size`` bytes and needs ``needed`` bytes. If ``size`` is too small but the file
+    has enough bytes, the entry ``length`` of an ONNX initializer is wrong."""
     from irlint.checks.const_attributes import help_for_size
 
     constant, stored, node = case.constant, case.stored, case.node

@@ -15,10 +15,10 @@ HYPERBOLIC = {"Cosh": "cosine", "Sinh": "sine"}
 #: The largest number whose exponential is finite.
 LARGEST_EXPONENT = {dtype: math.log(FINITE[dtype] if limit == inf else limit) for dtype, limit in INFINITE_FROM.items()}
 
-#: What engines may add to the results of these functions, or subtract from them.
+#: The maximum error of the results of these functions in runtimes.
 ERROR = 1e-5
 
-#: Beyond this number, an activation is computed at this number.
+#: The greatest magnitude at which an activation is computed. Beyond it, the limit of the activation is used.
 FAR = 1e4
 
 
@@ -54,7 +54,8 @@ def exponential(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def hyperbolic(given: Sequence[Interval], site: Site) -> Interval:
-    """The interval of Cosh and Sinh, which are half an exponential for large numbers. Only Cosh gets a lower limit."""
+    """The interval of Cosh (at least 1) or of Sinh (any number). Large numbers give half of an exponential, so the
+    result may be infinite."""
     (x,) = given
     limit = LARGEST_EXPONENT.get(site.dtype or "", inf) + math.log(2)
     if limit < x.low < inf or -inf < x.high < -limit:
@@ -85,7 +86,7 @@ def artanh(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def growing(function: Callable[[float], float], least: float, most: float) -> Transfer:
-    """The transfer of a function that grows from ``least`` to ``most``."""
+    """The transfer of a function that increases with its input, from the limit ``least`` to the limit ``most``."""
 
     def transfer(given: Sequence[Interval], site: Site) -> Interval:
         x = given[0]
@@ -114,7 +115,8 @@ def soft_plus(x: float) -> float:
 
 
 def dipping(least: float) -> Transfer:
-    """The transfer of an activation that is about its input above 0, and between ``least`` and 0 below."""
+    """The transfer of an activation such as Gelu. A positive input gives a result from 0 to the input, a negative input
+    a result from ``least`` to 0."""
 
     def transfer(given: Sequence[Interval], site: Site) -> Interval:
         x = given[0]
@@ -149,7 +151,7 @@ def scaled_linear_unit(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def parametric(given: Sequence[Interval], site: Site) -> Interval:
-    """The interval of PRelu: positive numbers remain."""
+    """The interval of PRelu, which keeps positive numbers."""
     return given[0] if given[0].low >= 0 else ANY
 
 
@@ -162,7 +164,7 @@ def raised(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def to_integers(given: Sequence[Interval], site: Site) -> Interval:
-    """The interval of rounded numbers, in whichever direction halves are rounded."""
+    """The interval of rounded numbers. A half may be rounded up or down."""
     return _stepped(given[0], lambda end: math.ceil(end - 0.5), lambda end: math.floor(end + 0.5))
 
 

@@ -52,7 +52,7 @@ TYPE_CONTRADICTED = Rule(
     why=(
         "ONNX Runtime refuses to load such a model, except if the value is the output of a Constant, or if it ignores "
         "the declaration. OpenVINO ignores the declared type, but other readers of the file use it; in an IR, irlint "
-        "therefore warns. It is a note in IR version 10, and at an output port after the first that nothing uses."
+        "therefore warns. The warning is a note in IR version 10, and at an unused output port other than the first."
     ),
     fix="Correct the declaration, or insert the missing conversion.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -70,10 +70,10 @@ MOST_DECLARATIONS = 8
 
 
 def problems(known: Known) -> list[Problem]:
-    """The problems of declared types and shapes that contradict the inferred ones, and of names of sizes.
+    """The problems of declared types and shapes that contradict the inferred ones, and of the names of sizes.
 
-    In a chain of nodes, a later problem names the first one in ``because``. If ``known.overridden`` gives shapes, only
-    those are compared.
+    If one wrong declaration explains those of the next nodes, their problems name the first problem in ``because``. If
+    the user passed shapes (``known.overridden``), only these are compared.
     """
     if known.overridden:
         from irlint.checks import given
@@ -132,12 +132,12 @@ class _Comparison:
         self.graph = graph
         self.known = known
         self.facts = facts
-        #: The compared nodes that are not exactly as declared.
+        #: The nodes whose declared types are not exactly the inferred ones.
         self.inexact: list[Node] = []
-        #: The first problem of the chain to which a value belongs.
+        #: For each value with a wrong declaration, the problem that explains it: its own, or that of an earlier node.
         self._roots: dict[Value, Problem] = {}
         self._used_values: Set[Value | None] | None = None
-        #: The ids of inferred types and of declarations that agree with them; many nodes of an IR share both.
+        #: (id of an inferred type, id of a declaration) of pairs that agree. Many nodes of an IR share both objects.
         self._agreeing: set[tuple[int, int]] = set()
 
     def problems(self) -> Iterator[Problem]:
@@ -155,7 +155,8 @@ class _Comparison:
                 yield from self._problems_at(node)
 
     def _nodes_to_compare(self) -> Iterator[Node]:
-        """The nodes. A name with more than MOST_DECLARATIONS declarations counts only at its first node."""
+        """The nodes to compare. If a name has more than MOST_DECLARATIONS declarations, only the first node with this
+        name is compared."""
         values = [value for node in self.graph.nodes for value in node.outputs if value is not None]
         common_names = {value.name for value in values if len(value.declared) > MOST_DECLARATIONS}
         if self.known.format.ports_declare or not common_names:
@@ -232,7 +233,10 @@ class _Comparison:
         return value in self._used_values
 
     def _root(self, node: Node, port: int, declaration: Declaration) -> Problem | None:
-        """The problem of an input, if the declaration is right for the declared types of the inputs."""
+        """The problem of the declaration of an input, if it explains the declaration of output ``port``.
+
+        It does if the operator computes the declared output from the declared inputs. None otherwise.
+        """
         known, roots = self.known, self._roots
         root = next((roots[value] for value in node.inputs if value is not None and value in roots), None)
         if root is None:
@@ -251,7 +255,8 @@ def _declarations(node: Node) -> Iterator[tuple[int, Value, Declaration]]:
 
 
 def _is_as_declared(node: Node, known: Known, exact_pairs: set[tuple[int, int]]) -> bool:
-    """Whether outputs have exactly the declared types, and input ports declare what connected outputs declare.
+    """Whether the outputs of a node have exactly their declared types, and its input ports repeat the types of the
+    connected output ports.
 
     ``exact_pairs`` caches pairs of ``id``, because many nodes share types and declarations.
     """
@@ -284,7 +289,7 @@ def _is_exactly(type: Type | None, declared: Type) -> bool:
 
 
 def _has_declared_sizes(shape: Shape | None, declared: Shape | None) -> bool:
-    """Whether a shape is exactly as declared, except for axes whose size is not declared."""
+    """Whether a shape equals the declared one. Axes whose declared size is unknown are not compared."""
     if shape == declared:
         return True
     if shape is None or declared is None or len(shape) != len(declared):
@@ -339,7 +344,7 @@ def _lowered_for_lenient_version(fault: Fault, graph: Graph) -> Fault:
 
 
 def source_text(node: Node, known: Known, within: str) -> str:
-    """What a declaration is compared with, as subject and verb, such as "the operator computes"."""
+    """The source of the type with which a declaration is compared, as subject and verb: "the operator computes"."""
     if within and node.op == known.format.input_node:
         return "the enclosing layer passes"
     has_type_attributes = node.op in (known.format.input_node, known.format.constant_node)
@@ -428,7 +433,8 @@ def _innermost(inferred: Type | None, declared: Type) -> tuple[str, Type | None,
 def _clash_text(
     inferred: Shape | None, declared: Shape | None, known: Known, facts: SizeFacts | None, *, returned: bool = False
 ) -> str:
-    """The axes on which two shapes cannot be equal, as text. ``returned``: the shapes are of an output of the model."""
+    """The text about the axes on which two shapes cannot be equal; "" if they can. ``returned``: an output of the model
+    has the shapes."""
     if inferred == declared or (known.format.no_dims_means_unknown and not declared):
         return ""
     from irlint.inference.agreement import NO_FACTS, clashes

@@ -1,5 +1,5 @@
-"""Finds faults of nodes that read dequantized values: scales on an axis that is ignored, wrong scales of biases, zero
-points that differ, and nodes of which only one input is quantized."""
+"""Finds faults of nodes that read dequantized values: scales on an axis that ONNX Runtime ignores, wrong scales of
+biases, zero points that differ from those of the quantization, and nodes of which only one input is quantized."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ AXIS_IGNORED = Rule(
     Severity.WARNING,
     "The scales of a weight lie on an axis that ONNX Runtime ignores.",
     why="ONNX Runtime replaces a quantized Conv by QLinearConv, and a quantized MatMul by MatMulIntegerToFloat. Both "
-    "use the scales for the output channels, whatever `axis` states: axis 0 of the weight of a Conv, the last axis of "
-    "that of a MatMul. The results are wrong, or the node fails when it runs if the number of scales differs.",
+    "use the scales for the output channels, whatever `axis` states: axis 0 of a Conv weight, the last axis of a "
+    "MatMul weight. The results are wrong, or the node fails when it runs if the number of scales differs.",
     fix="Quantize the weight along its output channels.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (uint8[1,2] q) => (float[1,2] y) <float s = {0.1}, uint8 z = {0}, int8[2,2] w = {1, 2, 3, 4}, float[2] t = {0.1, 0.5}>
@@ -89,7 +89,7 @@ INPUT_CHANNELS = Rule(
     Severity.NOTE,
     "The scales of the weight of a convolution lie on its input channels.",
     why="Quantizers give each output channel of a convolution its own scale. If a weight has as many input channels as "
-    "output channels, scales on the wrong axis fit, too, and each number is multiplied by the scale of another "
+    "output channels, scales on the wrong axis also fit, and each number is multiplied by the scale of another "
     "channel.",
     fix="Check along which axis the weight was quantized.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -106,7 +106,8 @@ STEPS = 8
 #: Element types of which ONNX Runtime has integer kernels.
 EIGHT_BITS = ("int8", "uint8")
 
-#: The greatest relative difference of the scale of a bias from the product: both are rounded to float32.
+#: The maximum relative difference between the scale of a bias and the product of the two other scales. All are rounded
+#: to float32.
 TOLERANCE = 1e-3
 
 #: The axis of the output channels of a weight, by the operator that ONNX Runtime replaces.
@@ -123,8 +124,8 @@ EXAMINED = frozenset((*CHANNELS, *JOINING, "DequantizeLinear"))
 
 
 def misplaced(values: Values, node: Node) -> Iterator[Fault]:
-    """The fault of a convolution whose weight has scales along its input channels and as many output channels; none if
-    the scales lie on another axis."""
+    """The fault of a convolution whose weight has its scales along the input channels, if it has as many output
+    channels as input channels."""
     maker, wrong = values.maker(node, 1), INPUT_AXES[node.op]
     weight, scales = values.tensor(node, 1), values.tensor(maker, 1) if maker is not None else None
     if maker is None or scales is None or scales.shape is None or weight is None or weight.shape is None:
@@ -149,8 +150,8 @@ def misplaced(values: Values, node: Node) -> Iterator[Fault]:
 
 
 def unshifted(values: Values, node: Node) -> Iterator[Fault]:
-    """The fault of a product of integers that omits the zero point of its dynamically quantized data; none if it has
-    one."""
+    """The fault of an integer product that omits the zero point of its data, although a DynamicQuantizeLinear computes
+    the data."""
     maker = values.maker(node, 0)
     is_omitted = len(node.inputs) < 3 or node.inputs[2] is None
     if maker is not None and maker.op == "DynamicQuantizeLinear" and is_omitted:
@@ -175,8 +176,8 @@ class Dequantized:
         return frozenset(node.inputs[0] for node in nodes if node.op == "QuantizeLinear" and node.inputs)
 
     def source(self, node: Node, index: int) -> Node | None:
-        """The DequantizeLinear that computes an input, if it reads integers of 8 bits or, for input 2 (a bias), of 32
-        bits; else None."""
+        """The DequantizeLinear that computes an input, if it dequantizes 8-bit integers, or int32 for input 2 (a bias);
+        None otherwise."""
         value = node.inputs[index] if index < len(node.inputs) else None
         maker = self.makers.get(value) if value is not None else None
         if maker is None or maker.op != "DequantizeLinear" or len(maker.inputs) < 2:
@@ -186,7 +187,7 @@ class Dequantized:
         return maker if stored is not None and stored.dtype in wanted else None
 
     def faults(self, node: Node) -> Iterator[Fault]:
-        """The faults of the scales of a node, and of inputs that are not quantized."""
+        """The faults of the scales and zero points of a node, and of its inputs that are not quantized."""
         if node.op in JOINING:
             yield from self._in_part(node)
             return
@@ -208,7 +209,7 @@ class Dequantized:
                 yield from self._bias(data, weight, bias)
 
     def _in_part(self, node: Node) -> Iterator[Fault]:
-        """The fault of a node with a quantized result, of which one input is dequantized and another is not."""
+        """The fault of a node with a quantized result, if one input is dequantized and another is not."""
         if node.outputs[0] not in self.requantized:
             return
         varying = {index: value for index, value in enumerate(node.inputs) if not self._is_constant(value)}
@@ -250,7 +251,7 @@ class Dequantized:
             )
 
     def _all_zeros(self, node: Node) -> Iterator[Fault]:
-        """The fault of a weight that equals its zero point everywhere."""
+        """The fault of a weight whose elements all equal its zero point."""
         stored = node.inputs[0] if node.inputs else None
         numbers = self.values.tensor(node, 0) if stored in self.values.graph.constants else None
         scales = extent(self.values.tensor(node, 1))
@@ -261,7 +262,7 @@ class Dequantized:
             yield from nothing_left(numbers, scales)
 
     def _shifted(self, node: Node) -> Iterator[Fault]:
-        """The fault of a zero point that differs from that of the QuantizeLinear whose result the node dequantizes."""
+        """The fault of a zero point that differs from the zero point of the QuantizeLinear before the node."""
         maker = self.values.maker(node, 0)
         if maker is None or maker.op != "QuantizeLinear":
             return
@@ -277,8 +278,8 @@ class Dequantized:
         )
 
     def _is_constant(self, value: Value | None, steps: int = STEPS) -> bool:
-        """Whether a value is known before the model runs: it is omitted, constant, or quantized or dequantized from a
-        constant."""
+        """Whether a value is known before the model runs: the value is omitted, is a constant, or is computed from a
+        constant by QuantizeLinear and DequantizeLinear."""
         if not steps:
             return False
         if value is None or value in self.values.graph.constants:
@@ -292,7 +293,8 @@ class Dequantized:
         )
 
     def _axis(self, node: Node, weight: Node) -> Iterator[Fault]:
-        """The fault of a weight whose scales are not on the axis of the output channels, unless they fit no axis."""
+        """The fault of a weight whose scales are not on the axis of the output channels. A weight whose
+        DequantizeLinear has another fault is skipped."""
         if weight in self.values.known.faulted:
             return
         stored, scales = self.values.tensor(weight, 0), self.values.tensor(weight, 1)

@@ -1,4 +1,4 @@
-"""Finds operators in versions that ONNX Runtime has no kernel for: of opsets before 7, and of the newest opsets."""
+"""Finds operators whose version has no kernel in ONNX Runtime: versions of opsets before 7 and of the newest opsets."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ g (float[2,3] x) => (float[2,3] y) { y = RandomNormalLike (x) }""",
 g (float[2,3] x) => (float[2,3] y) { y = RandomNormalLike (x) }""",
 )
 
-#: The most operators in a message.
+#: The maximum number of operators that a message names.
 _SHOWN = 8
 
 
@@ -78,7 +78,8 @@ def kernel_ended(model: Model, release: str) -> Iterator[Fault]:
 
 
 def _counts_and_opsets(model: Model, lacks_kernel: Callable[[str, int], bool]) -> tuple[dict[str, int], set[int]]:
-    """(number of nodes by operator, such as ``Add-6``, opsets) of the nodes for which ``lacks_kernel`` holds."""
+    """(number of nodes by operator and version, such as ``Add-6``; their opsets) of the nodes for which
+    ``lacks_kernel`` holds."""
     counts: dict[str, int] = {}
     opsets: set[int] = set()
     for graph in graphs(model):

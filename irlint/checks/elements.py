@@ -1,4 +1,4 @@
-"""Computes the intervals of single elements of results that are not computed element by element."""
+"""Computes an interval for each element of a result, for operators that do not compute element by element."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from irlint.parsers.weights import Weights
 if TYPE_CHECKING:
     from irlint.checks.intervals import Intervals
 
-#: Operators that write 0 instead of some elements, and all that take elements of their inputs.
+#: WRITING: operators that replace elements by 0. TAKING: all operators whose results are elements of their inputs.
 WRITING = frozenset(("Trilu",))
 TAKING = WRITING | frozenset(
     (
@@ -27,22 +27,27 @@ TAKING = WRITING | frozenset(
     )
 )
 
-#: Determinants are computed of at most this many rows, and of integers below this number, which engines do not round.
+#: Determinants are computed for at most ROWS rows, and for integers below LARGEST, which runtimes do not round.
 ROWS, LARGEST = 4, 1024
 
 ZERO = Interval(0, 0)
 
 
 def elements_of(intervals: Intervals, node: Node, tensor: Tensor, depth: int) -> Parts | None:
-    """An interval for each element of output 0 of a node, which fits; None if nothing is known of single elements."""
+    """An interval for each element of output 0 of a node; None if nothing is known of single elements.
+
+    ``tensor`` is the type of the output, which must be small.
+    """
     compute = COMPUTED.get(node.op, _taken if node.op in TAKING else None)
     found = compute(intervals, node, depth) if compute is not None else None
     return found if found is not None and len(found) == prod(static(tensor.shape or ())) else None
 
 
 def columns(intervals: Intervals, node: Node, depth: int) -> Parts | None:
-    """The intervals of the columns of a MatMul whose second input is a small constant matrix; None for others, and if
-    the signs of all columns are those of the complete product."""
+    """The intervals of the columns of a MatMul whose second input is a small constant matrix; None for other products.
+
+    Also None if no column can have another sign than the complete product.
+    """
     right = node.inputs[1] if len(node.inputs) > 1 else None
     span = intervals.whole(right, depth - 1)
     if span.low > 0 or span.high < 0:
@@ -58,12 +63,13 @@ def columns(intervals: Intervals, node: Node, depth: int) -> Parts | None:
 
 
 def _may_have_zeros(known: Tensor | None) -> bool:
-    """Whether a matrix is not known to hold finite numbers other than 0 only."""
+    """Whether a matrix may contain 0. False only if all its numbers are known, finite and not 0."""
     return not (type(known) is Weights and known.is_moderate) or 0 in (known.value or (0,))
 
 
 def _matrix(intervals: Intervals, node: Node, depth: int) -> list[Parts] | None:
-    """The rows of the second factor of a MatMul; None if it is not small, or its elements are all alike."""
+    """The rows of the second factor of a MatMul; None if the factor is not small or has one interval for all
+    elements."""
     right = node.inputs[1] if len(node.inputs) > 1 else None
     known = intervals.tensor(right)
     if known is None or known.shape is None or len(known.shape) != 2 or not fits(known.shape):
@@ -85,8 +91,10 @@ def _product(intervals: Intervals, node: Node, depth: int) -> Parts | None:
 
 
 def _taken(intervals: Intervals, node: Node, depth: int) -> Parts | None:
-    """The intervals of elements that the rule of the operator takes from its inputs: it is asked about the numbers of
-    the elements."""
+    """The intervals of a result whose elements are elements of the inputs.
+
+    The inputs get the numbers 1, 2, 3 ... as values. The values that the operator infers show which element is where.
+    """
     call, types = intervals.known.calls.get(node), intervals.known.types_of(node.inputs)
     given: list[Interval] = [ZERO]
     for index in range(len(node.inputs))[OPERANDS.get(node.op, slice(None))]:
@@ -131,7 +139,7 @@ def _chosen_classes(intervals: Intervals, node: Node, depth: int) -> Parts | Non
 
 
 def _levels(intervals: Intervals, node: Node, depth: int) -> tuple[Interval, Interval]:
-    """The numbers of the other classes and of the chosen one."""
+    """(interval of the classes that are not chosen, interval of the chosen class) of a OneHot."""
     if len(node.inputs) == 4:
         return intervals.whole(node.inputs[3], depth - 1), intervals.whole(node.inputs[2], depth - 1)
     parts = intervals.parts(node.inputs[2], depth - 1)
@@ -139,7 +147,7 @@ def _levels(intervals: Intervals, node: Node, depth: int) -> tuple[Interval, Int
 
 
 def _class(index: Interval, number: int, count: int, *, off: Interval, on: Interval) -> Interval:
-    """The interval of one class; a negative index counts from the end."""
+    """The interval of class ``number`` if the chosen class lies in ``index``. A negative index counts from the end."""
     may_be = any(index.low <= each <= index.high for each in (number, number - count))
     if index.low == index.high >= 0:
         return on if may_be else off
@@ -169,7 +177,7 @@ def _sign(order: Sequence[int]) -> int:
     return -1 if swaps % 2 else 1
 
 
-#: What computes the intervals of single elements, for operators that do not only take elements.
+#: The function that computes the intervals of single elements, for operators that compute new numbers.
 COMPUTED: Mapping[str, Callable[[Intervals, Node, int], Parts | None]] = {
     "MatMul": _product,
     "OneHot": _chosen_classes,

@@ -1,4 +1,4 @@
-"""Finds axes of inputs that have different names in the file, although the graph requires equal sizes."""
+"""Finds axes of inputs that have different names in the file although the graph requires that their sizes are equal."""
 
 from __future__ import annotations
 
@@ -46,22 +46,23 @@ g (float[batch,seq,8] x) => (float[batch,seq,8] y) { t = Relu (x) y = Add (x, t)
 class Equal:
     """Two sizes that must be equal."""
 
-    #: A symbol; then a symbol, or an expression of ``symbols``.
+    #: The two sizes. The first is a symbol; the second is a symbol or an expression of ``symbols``.
     names: tuple[str, str]
     demand: Demand
     symbols: frozenset[str] = frozenset()
-    #: The names of sizes that may be 1 instead.
+    #: The names of sizes that may also be 1.
     ones: tuple[str, ...] = ()
     #: The number of other pairs of sizes of different inputs.
     other_pairs: int = 0
-    #: The two expressions, if only what the graph computes from the sizes must be equal.
+    #: Two expressions of the sizes, if these must be equal and not the sizes themselves.
     computed: tuple[str, ...] = ()
 
 
 def equal_sizes(
     contract: Contract, named: Mapping[str, str], known: Known
 ) -> Iterator[tuple[Equal, tuple[Value, Value]]]:
-    """(equal sizes, their inputs) of each pair of one input, and of the first pair of two inputs.
+    """(two equal sizes, the two inputs that have them) of each pair of sizes of the same input, and of the first pair
+    of sizes of different inputs.
 
     ``named`` maps symbols to their names in the file.
     """
@@ -149,7 +150,7 @@ def _equal_pairs(contract: Contract) -> Iterator[Equal]:
 
 
 def _symbols_of_same_computation(relation: Relation) -> tuple[str, str] | None:
-    """The symbols of both sides, if each side computes the same from one symbol."""
+    """The symbols of both sides, if each side is the same expression of another symbol."""
     left, right = symbols(relation.left), symbols(relation.right)
     if len(left) != 1 or len(right) != 1 or left == right or _symbol_name(relation.left):
         return None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-#: The inputs that are examined for infinity where they come from a constant, by operator of either format: operands of
-#: products, biases, scales, statistics, and limits of a quantization. An infinite bias of a recurrent operator only
-#: saturates a gate.
+#: The inputs that are examined for infinity if they come from a constant, by operator of either format: operands of
+#: products, biases, scales, statistics, and limits of a quantization. Biases of recurrent operators are not listed,
+#: because an infinite one only saturates a gate.
 WEIGHTS: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(("Conv", "ConvTranspose"), (1, 2)),
     **dict.fromkeys(("Convolution", "GroupConvolution", "ConvolutionBackpropData"), (1,)),
@@ -33,7 +33,7 @@ WEIGHTS: Mapping[str, tuple[int, ...]] = {
 #: The products and convolutions that other modules examine.
 PRODUCTS = frozenset(("MatMul", "Conv", "ConvTranspose", "Convolution", "GroupConvolution", "ConvolutionBackpropData"))
 
-#: Operators between a constant and the node whose weight it is.
+#: Operators that may stand between a constant and the node that uses the constant as a weight.
 PASSING = frozenset(
     (
         *("Identity", "Transpose", "Gather", "Cast", "Convert", "Reshape", "Squeeze", "Unsqueeze", "Expand"),
@@ -44,10 +44,10 @@ PASSING = frozenset(
 #: At most this many operators of PASSING are followed from a weight back to its constant.
 STEPS = 4
 
-#: At most this many operators are followed from a value back to those that limit it.
+#: At most this many operators are followed from a value back to the operators that limit its numbers.
 FOLLOWED = 24
 
-#: The normalizations, and the attribute that each adds to what it divides by.
+#: The normalizations, and the attribute that each adds to its divisor.
 NORMALIZATIONS: Mapping[str, str] = {
     **dict.fromkeys(("BatchNormalization", "InstanceNormalization", "LayerNormalization"), "epsilon"),
     **dict.fromkeys(("GroupNormalization", "RMSNormalization", "BatchNormInference"), "epsilon"),
@@ -57,25 +57,25 @@ NORMALIZATIONS: Mapping[str, str] = {
     "LRN": "bias",
 }
 
-#: An epsilon from this number on is not examined: it is above 0 even in float16.
+#: An epsilon of at least this number is not examined, because it is above 0 even in float16.
 LEAST_EPSILON = 6e-8
 
-#: From this number on, an epsilon is larger than variances.
+#: An epsilon of at least this number is larger than usual variances.
 LARGEST_EPSILON = 1e4
 
-#: The shapes of numbers.
+#: The shapes of constants with a single element.
 SINGLE = ((), (1,), (1, 1), (1, 1, 1), (1, 1, 1, 1))
 
 #: The inputs of a Pad that may be its fill value: ``constant_value`` in ONNX, ``pad_value`` in OpenVINO.
 PADDING = (2, 3)
 
-#: Attributes that operators use as factors or terms of results: reported if they are NaN or infinite.
+#: Attributes that operators use as factors or terms of results. They are reported if they are NaN or infinite.
 FACTORS = frozenset(
     ("alpha", "beta", "gamma", "epsilon", "eps", "bias", "scale", "cubic_coeff_a", "cube_coeff", "momentum")
 )
 
-#: Attributes that are examined: FACTORS, and others that may be infinite: a threshold, the numbers of a Constant, and
-#: the number outside of the image that a Resize crops.
+#: The examined attributes: FACTORS, and attributes that may be infinite. These are thresholds, the numbers of a
+#: Constant, and the number that a Resize writes outside the image.
 EXAMINED = FACTORS | {"lambd", "p", "value_float", "value_floats", "extrapolation_value"}
 
 #: The lists of factors and terms among the attributes of operators of ai.onnx.ml.
@@ -87,13 +87,13 @@ FACTOR_LISTS: Mapping[str, tuple[str, ...]] = {
     "TreeEnsembleClassifier": ("base_values", "class_weights"),
 }
 
-#: Elementwise operators that ``Values._spread`` examines if an input is a constant with NaN or infinity.
+#: Elementwise operators that are examined if an input is a constant with NaN or infinity.
 SPREADING = frozenset(("Add", "Sum", "Sub", "Subtract", "Mul", "Multiply", "Max", "Maximum", "Min", "Minimum"))
 
-#: Operators between compressed weights and the product with their scale.
+#: Operators that may stand between compressed weights and the product with their scale.
 DECOMPRESSING = frozenset(("Cast", "Convert", "Sub", "Subtract"))
 
-#: Operators before a product with a scale.
+#: Operators that may stand before a product with a scale.
 SCALED = DECOMPRESSING | {"DynamicQuantizeLinear"}
 
 #: Element types whose range is so wide that conversions to them are not examined.
@@ -102,16 +102,16 @@ WIDE = frozenset(("float32", "float64"))
 #: The highest bytes of floating-point numbers that are 0, almost 0, or at least 2.
 UNUSUAL = bytes((0x00, 0x80, *range(0x40, 0x80)))
 
-#: Numbers from this one on soon overflow in float32, and those from which on they do in other types.
+#: Numbers of at least LARGE soon overflow in float32. LARGE_IN has this limit for other types.
 LARGE, LARGE_IN = 2.0**125, {"float16": 2.0**8}
 
 #: Element types whose largest number is small.
 NARROW = frozenset(("float16",))
 
-#: Operators that a mask prepares.
+#: Operators before which a mask is added.
 MASKED = ("Softmax", "SoftMax", "LogSoftmax")
 
-#: Operators whose results can be NaN or infinite for every element of an input, depending on its range.
+#: Operators whose results are all NaN or infinite if the numbers of an input lie in certain ranges.
 RANGED = (
     *("Sqrt", "Log", "ReduceLogSum", "Exp", "Cosh", "Sinh", "Reciprocal", "Asin", "Acos", "Acosh", "Atanh"),
     *("Div", "Divide", "Pow", "Power", *MASKED),
@@ -120,28 +120,28 @@ RANGED = (
 #: Operators that run a body several times.
 REPEATING = frozenset(("Loop", "Scan", "TensorIterator"))
 
-#: Losses of classes with weights.
+#: Losses with a weight for each class.
 LOSSES = ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")
 
-#: Operators with limits, which may leave one number.
+#: Operators that limit, round or compare numbers. All their results may be the same number.
 LIMITING = (
     *("Relu", "ReLU", "Min", "Minimum", "Max", "Maximum", "Clip", "Clamp", "Round", "Floor", "Ceil", "Ceiling"),
     *("Sigmoid", "Tanh", "Erf", "Greater", "Less", "GreaterOrEqual", "GreaterEqual", "LessOrEqual", "LessEqual"),
 )
 
-#: Operators that replace infinity, and not NaN.
+#: Operators that replace infinity by a limit but keep NaN.
 CLAMPING = frozenset(("Min", "Minimum", "Max", "Maximum", "Clip", "Clamp"))
 
 #: Operators that choose between elements of inputs 1 and 2.
 CHOOSING = frozenset(("Where", "Select"))
 
-#: Activations that are finite for infinity.
+#: Activations whose result for infinity is finite.
 SATURATING = frozenset(("Sigmoid", "HardSigmoid", "HSigmoid", "Tanh", "Erf", "Clip", "Clamp", "Atan", "Sign"))
 
 #: Operators that add elements to those of a tensor, with the attribute ``reduction``.
 SCATTERING = frozenset(("ScatterElements", "ScatterND"))
 
-#: Operators whose results are infinite where their operands are at the border of what they are defined for.
+#: Operators whose results may be infinite although their operands have limits, such as Log at 0.
 UNLIMITED = frozenset(("Reciprocal", "Div", "Divide", "Exp", "Log", "Pow", "Power"))
 
 #: Operators whose results have a lower or an upper limit.
@@ -163,7 +163,7 @@ LIMITED = frozenset(
     )
 )
 
-#: Operators whose results have a limit if their operands have one, or are constants.
+#: Operators whose results have a limit if each operand has a limit or is a constant.
 COMPUTED = frozenset(
     ("Add", "Sub", "Subtract", "Mul", "Multiply", "Div", "Divide", "Neg", "Negative", "Min", "Max", "Identity")
 )

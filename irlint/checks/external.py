@@ -1,4 +1,4 @@
-"""Finds ONNX constants in external data whose values decide a shape: ONNX shape inference does not read them there."""
+"""Finds ONNX constants that determine a shape but are external data, which ONNX shape inference does not read."""
 
 from __future__ import annotations
 
@@ -79,9 +79,9 @@ def _problem(value: Value, constant: Constant, graph: Graph, node: Node, index: 
 
 
 def _has_known_operands(known: Known, node: Node) -> bool:
-    """Whether inputs without a declared shape have only known or named sizes.
+    """Whether the inputs of a node have only known or named sizes. Inputs with a declared shape are not examined.
 
-    Else ONNX shape inference may not know the rank either, and then does not read the constant.
+    For other sizes, ONNX shape inference may not know the rank either. Then it does not read the constant.
     """
     for value in node.inputs:
         operand = (
@@ -95,7 +95,8 @@ def _has_known_operands(known: Known, node: Node) -> bool:
 
 
 def _decides(known: Known, node: Node, index: int, constant: Constant) -> bool:
-    """Whether output shapes depend on the values of the constant, for known or unknown input sizes."""
+    """Whether output shapes depend on the values of the constant, with the input sizes that are known or without
+    them."""
     inputs = known.types_of(node.inputs)
     tensor = constant.tensor
     empty = tensor.shape == (0,)
@@ -125,7 +126,7 @@ def _with_unknown_sizes(known: Type | None, position: int) -> Type | None:
 def _is_read(known: Known, node: Node, index: int, constants: set[Value]) -> bool:
     """Whether ONNX shape inference reads the values of an input.
 
-    Inputs of one type variable, such as those of a Range, are read only if all are constants.
+    If several inputs have the same type variable, such as those of a Range, it reads them only if all are constants.
     """
     call = known.calls.get(node)
     if call is None or _is_declared_unread(known, node, call, index):
@@ -138,7 +139,7 @@ def _is_read(known: Known, node: Node, index: int, constants: set[Value]) -> boo
 
 
 def _is_declared_unread(known: Known, node: Node, call: Call, index: int) -> bool:
-    """Whether the operator states that ONNX shape inference does not read an input."""
+    """Whether ``may_be_external`` of the operator states that ONNX shape inference does not read an input."""
     if call.operator is None or call.signature is None or index >= len(call.signature.inputs):
         return False
     name, conditions = call.signature.inputs[index], call.operator.may_be_external

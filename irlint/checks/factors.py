@@ -1,4 +1,4 @@
-"""Finds attributes that are factors or terms of the results, and NaN, infinite, or so that every result is the same."""
+"""Finds factors and terms among the attributes that are NaN or infinite, or that make all results the same number."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ RESULT_CONSTANT = Rule(
     Severity.WARNING,
     "An attribute, a range or an empty axis makes every result of a node the same number.",
     why="With an `alpha` of 0, each result of a HardSigmoid is `beta`, and a Gemm omits its product. With a `gamma` of "
-    "0, each result of a Selu is 0, and so it is for an infinite threshold of a Shrink or a ThresholdedRelu. The "
-    "exponential of numbers that are all far below 0 is 0. Engines give 0 for the mean of no elements, and minus "
-    "infinity for their largest. The input has no effect on the results.",
+    "0, each result of a Selu is 0. With an infinite threshold, each result of a Shrink or a ThresholdedRelu is 0. The "
+    "exponential of numbers that are all far below 0 is 0. Runtimes return 0 for the mean of no elements, and minus "
+    "infinity for the maximum of no elements. The input has no effect on the results.",
     fix="Write the number that is intended.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) { y = HardSigmoid <alpha = 0.0> (x) }""",
@@ -43,7 +43,7 @@ g (float[2] x) => (float[2] y) { y = HardSigmoid <alpha = 0.2> (x) }""",
     role="value",
 )
 
-#: Attributes with whose number the input has no effect: the operator, the attribute, the number, and what follows.
+#: For (operator, attribute, number): the message if the number removes the effect of the input on the results.
 CONSTANT_WITH: Mapping[tuple[str, str, float], str] = {
     ("HardSigmoid", "alpha", 0): "every result is the same, whatever the input is",
     ("Selu", "gamma", 0): "every result is 0",
@@ -52,7 +52,7 @@ CONSTANT_WITH: Mapping[tuple[str, str, float], str] = {
     ("Shrink", "lambd", inf): "no number is above it, and every result is 0",
 }
 
-#: Attributes of a Resize that count only in one mode: the attribute of the mode, and its value.
+#: Attributes that a Resize reads only in one mode, with the attribute that selects the mode and its value.
 READ_IN: Mapping[str, tuple[str, str]] = {
     "extrapolation_value": ("coordinate_transformation_mode", "tf_crop_and_resize"),
     **dict.fromkeys(("cubic_coeff_a", "cube_coeff"), ("mode", "cubic")),
@@ -101,7 +101,7 @@ def _first_nan(attribute: Attribute) -> float | None:
 
 
 def _is_read(node: Node, name: str) -> bool:
-    """Whether a node reads an attribute in its mode."""
+    """Whether a node reads the attribute ``name`` in the mode that its other attributes select."""
     if name not in READ_IN:
         return True
     attribute, mode = READ_IN[name]

@@ -29,8 +29,8 @@ BOUNDS_CROSSED = Rule(
     "clip-bounds-crossed",
     Severity.WARNING,
     "The minimum of a Clip is not below its maximum.",
-    why="The result is the same for every input: ONNX Runtime and OpenVINO return the maximum. Floating-point numbers "
-    "are also reported if both bounds are equal.",
+    why="The result is the same for every input: ONNX Runtime and OpenVINO return the maximum. A Clip of "
+    "floating-point numbers is also reported if its bounds are equal.",
     fix="Exchange the minimum and the maximum, or correct the bounds.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) <float low = {6.0}, float high = {0.0}> { y = Clip (x, low, high) }""",
@@ -70,8 +70,10 @@ def _one_hot(values: Values, node: Node) -> Iterator[Fault]:
 
 
 def _clip(values: Values, node: Node) -> Iterator[Fault]:
-    """The fault of a minimum that is not below the maximum; nothing if one of the two is unknown. Integers may be
-    clipped to one number: indices along an axis of size 1."""
+    """The fault of a minimum that is not below the maximum; nothing if one of the two is unknown.
+
+    Integers may have equal bounds: indices along an axis of size 1 can only be 0.
+    """
     by_input = len(node.inputs) > 1
     bounds = [values.number(node, at) if by_input else number_in(node.attributes.get(BOUNDS[at])) for at in (1, 2)]
     least, most = bounds
@@ -88,7 +90,8 @@ def _clip(values: Values, node: Node) -> Iterator[Fault]:
 
 
 def reduced_nothing(values: Values, node: Node) -> Iterator[Fault]:
-    """The fault of a reduction of no elements to at least one: engines return 0, or infinity."""
+    """The fault of a reduction over an axis of size 0 whose result has elements. Runtimes return 0 or infinity for
+    them."""
     made = values.known.types.get(node.outputs[0]) if node.outputs[0] is not None else None
     if isinstance(made, Tensor) and made.dtype in FLOATS and made.shape is not None and 0 not in made.shape:
         yield RESULT_CONSTANT.fault(

@@ -1,4 +1,4 @@
-"""Finds results that are not finite in the first iteration of a body, whose inputs are the initial values."""
+"""Finds nodes in bodies whose results are not finite in the first iteration, which starts from the initial values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EXAMINED = OF_INFINITE | frozenset(RANGED)
 
 
 def problems(values: Values) -> Iterator[Problem]:
-    """The problems of nodes that depend on the iteration and are never finite in the first one."""
+    """The problems of nodes that depend on the iteration and whose results are never finite in the first iteration."""
     for graph in graphs(values.known.model):
         for node in graph.nodes:
             if node.op in REPEATING and node.bodies and node not in values.known.faulted and _runs(values, node):
@@ -35,7 +35,8 @@ def problems(values: Values) -> Iterator[Problem]:
 
 
 def _runs(values: Values, node: Node) -> bool:
-    """Whether nothing shows that the body never runs: a number of iterations of 0, or a false condition."""
+    """Whether the body of a node may run. The body of a Loop never runs if its trip count is 0 or its condition
+    false."""
     if node.op != "Loop":
         return True
     trips, condition = [*node.inputs, None, None][:2]
@@ -62,7 +63,7 @@ def _of_node(values: Values, node: Node) -> Iterator[Problem]:
 
 
 def _enter(first: Intervals, node: Node, feeds: Mapping[Value, Feed]) -> None:
-    """Enters the intervals of the inputs of a body in the first iteration."""
+    """States in ``first`` the intervals that the inputs of a body have in the first iteration."""
     slices = slice_count(node) or 0 if node.op == "Scan" and _is_plain(node) else 0
     for at, (value, feed) in enumerate(feeds.items()):
         is_slice = feed.later is None and at >= len(feeds) - slices
@@ -82,7 +83,8 @@ def _first_slice(first: Intervals, value: Value | None) -> Parts:
 
 
 def _never_finite(first: Intervals, body: Graph, changing: set[Value]) -> Iterator[tuple[Node, Fault]]:
-    """The nodes of a body that depend on ``changing`` values and are not finite in the first iteration."""
+    """(node, fault) of each node of a body that depends on ``changing`` values and is not finite in the first
+    iteration."""
     readers = users(body)
     for node in first.known.order(body).nodes:
         if changing.isdisjoint(node.inputs):
@@ -103,7 +105,10 @@ def _never_finite(first: Intervals, body: Graph, changing: set[Value]) -> Iterat
 
 
 def _counts(first: Intervals, node: Node) -> bool:
-    """Whether a node computes in floating point, and makes the infinity itself unless infinite operands become NaN."""
+    """Whether a node computes in floating point, and its inputs are finite, so that it causes the fault itself.
+
+    Operators of OF_INFINITE may have infinite inputs, because they compute NaN from these.
+    """
     made = first.tensor(node.outputs[0])
     is_infinite = any(part.is_infinite for value in node.inputs if value is not None for part in first.parts(value))
     return made is not None and made.dtype in FLOATS and (node.op in OF_INFINITE or not is_infinite)

@@ -1,4 +1,4 @@
-"""Problems about dynamic input sizes that the contract of a model fixes."""
+"""Finds dynamic input sizes of which only one or a few values work, and models for which no sizes work."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from irlint.records import record, replaced
 #: A condition with more characters is not written out in a note.
 LONGEST_CONDITION = 120
 
-#: The most conditions in the notes about one size, and before the last condition in a message.
+#: The maximum number of conditions in the notes about one size, and before the last condition in a message.
 MOST_CONDITIONS = 3
 
-#: The most sizes or ranges of sizes in a message.
+#: The maximum number of sizes or ranges of sizes in a message.
 MOST_LISTED = 6
 
 #: Sizes above this one are not listed.
@@ -53,7 +53,7 @@ class Place:
 
 
 def problems(known: Known) -> list[Problem]:
-    """A problem for each fixed size, narrow size and pair of equal sizes; a single one if no sizes work."""
+    """A problem for each size with one or a few values, and for each two equal sizes; only one if no sizes work."""
     graph = known.model.graph
     assert graph is not None
     places = _places(graph, known)
@@ -99,7 +99,7 @@ def _places(graph: Graph, known: Known) -> dict[str, Place]:
 
 
 def _has_empty_input(graph: Graph, known: Known) -> bool:
-    """Whether an input is declared with a size of 0. Then other inputs may have one, too."""
+    """Whether an input is declared with a size of 0. Then sizes of other inputs may also be 0."""
     given = (known.types.get(value) for value in graph.inputs if value not in graph.constants)
     return any(isinstance(each, Tensor) and 0 in (each.shape or ()) for each in given)
 
@@ -155,7 +155,7 @@ def _narrow_problem(narrow: FiniteSize, places: Mapping[str, Place], makers: Mak
 
 
 def _listed_sizes(narrow: FiniteSize) -> str:
-    """``32 to 39``, ``1, 2, 39 and 40``, or ``sizes with H <= 40 and H % 8 in (1, 2)``."""
+    """The sizes as text: ``32 to 39``, ``1, 2, 39 and 40``, or ``sizes with H <= 40 and H % 8 in (1, 2)``."""
     greatest = narrow.sizes.greatest
     assert greatest is not None
     runs: list[list[int]] = []
@@ -203,8 +203,8 @@ def _remark(fixed: Fixed, demand: Demand, marks: Marks) -> str:
 def _marks(demand: Demand, names: Sequence[str], known: Known) -> Marks:
     """(input, axis) of each axis to mark at a node.
 
-    The axes of two inputs that the demand requires to be equal, if they are aligned for broadcasting or a single pair.
-    Else all axes whose sizes contain one of the ``names``.
+    These are the axes of two inputs that must be equal, if broadcasting aligns them or if there is only one such pair.
+    Otherwise, these are all axes whose sizes contain one of the ``names``.
     """
     types = inputs_of(demand.node, known)
     if _lists_removed_axes(demand.node, types, known):
@@ -223,7 +223,7 @@ def _marks(demand: Demand, names: Sequence[str], known: Known) -> Marks:
 
 
 def _pairs(relation: Relation, types: Sequence[Type | None]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Each pair of axes of two inputs, one of the left size and one of the right size."""
+    """Each pair of axes of two inputs, if one has the left size of the relation and the other the right size."""
     left, right = (
         [(index, axis) for index, axis, dim in _axes(types) if dim == side] for side in (relation.left, relation.right)
     )
@@ -287,7 +287,7 @@ def _is_size_of_weight(index: int, axis: int, node: Node, makers: Makers) -> boo
 
 
 def _help_for_size(fixed: Fixed, declare: str, node: Node, makers: Makers) -> str:
-    """A correction of the node or its inputs, if one is found, or to ``declare`` the sizes."""
+    """The help to correct the node or its inputs, if a correction is found, or to ``declare`` the sizes."""
     known, size = makers.known, fixed.size
     inputs = inputs_of(node, known)
     if _lists_removed_axes(node, inputs, known):
@@ -317,7 +317,7 @@ def _help_for_size(fixed: Fixed, declare: str, node: Node, makers: Makers) -> st
 
 
 def _moved_axis_text(size: int | None, fixed: Fixed, node: Node, known: Known) -> str:
-    """The only axis of the needed size in words, at an input whose marked axis has another size."""
+    """The text about the only axis of the needed size in an input whose marked axis has another size; "" if none."""
     inputs = inputs_of(node, known)
     marks = [
         (index, axis)
@@ -379,7 +379,7 @@ def _fits_transposed(index: int, node: Node, inputs: Sequence[Type | None], know
 
 
 def _no_sizes_problem(contract: Contract, places: Mapping[str, Place], known: Known) -> list[Problem]:
-    """The problem of conditions that no sizes meet, at the last node; [] if one is on a size that no input has."""
+    """The problem of conditions that no sizes meet, at the last node; [] if one is about a size that no input has."""
     demands = contradiction(contract.impossible, {name: place.limits for name, place in places.items()})
     relations = [relation for each in demands for relation in each.requirement.any_of]
     names = {name for each in relations for name in (*symbols(each.left), *symbols(each.right))}
@@ -419,7 +419,7 @@ def _no_sizes_fault(
 
 
 def _notes_on_shared_names(names: Sequence[str], known: Known) -> tuple[str, ...]:
-    """Notes about ``names`` of several axes, if sizes would work with one name for each axis."""
+    """Notes about the ``names`` that several axes share, if sizes would work with a separate name for each axis."""
     graph = known.model.graph
     assert graph is not None
     axes: dict[str, list[str]] = {}
@@ -442,7 +442,7 @@ def _notes_on_shared_names(names: Sequence[str], known: Known) -> tuple[str, ...
 
 
 def _condition_text(demand: Demand) -> str:
-    """A condition as text, with what remains of it if only numbers do: ``2 * N == 3 * N, which is 2 == 3``."""
+    """A condition as text. If only numbers remain of it, these follow: ``2 * N == 3 * N, which is 2 == 3``."""
     relations = [without_common_factors(each) for each in demand.requirement.any_of]
     condition = demand.requirement.condition
     if any(symbols(each.left) or symbols(each.right) for each in relations):

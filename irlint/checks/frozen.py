@@ -14,9 +14,9 @@ FROZEN_SIZE = Rule(
     why=(
         "An exporter that traces a model with an example writes the example's sizes into Reshape targets, masks, "
         "states or position tables, but declares the sizes as dynamic. The model loads, but fails for every other "
-        "size. A size also counts if, besides the one value, 1 works because it broadcasts; and two sizes count if "
-        "only their product is fixed, because a layer uses all pixels at once. A size that depends on data counts if a "
-        "Transpose brings it to an axis whose size a weight fixes. irlint does not report divisors "
+        "size. irlint also reports a size if, besides the one value, 1 works because it broadcasts. It reports two "
+        "sizes if only their product is fixed, because a layer uses all pixels at once. It reports a size that "
+        "depends on data if a Transpose brings it to an axis whose size a weight fixes. It does not report divisors "
         "(`H % 32 == 0`), bounds (`seq <= 512`) and fixed sums. OpenVINO's converter declares every axis of every "
         "input dynamic. In an IR of this converter, a size that a weight fixes is only a note."
     ),
@@ -63,8 +63,8 @@ NO_SIZES_FIT = Rule(
     "No input sizes meet the conditions of all operators.",
     why=(
         "Each operator works for some sizes, but the conditions of several operators contradict each other: one may "
-        "need an even size and another one an odd size. The model fails for every input. Only sizes of at least 1 "
-        "count."
+        "need an even size and another one an odd size. The model fails for every input. irlint considers only sizes "
+        "of at least 1."
     ),
     fix="Correct the node whose condition is not intended.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -79,9 +79,9 @@ g (float[n] x, float[2] a) => (float[h,2] y, float[k,2] z) {
 
 
 def problems(known: Known) -> list[Problem]:
-    """The problems of sizes with one or a few values, of equal sizes, and of conditions that no sizes meet.
+    """The problems of ``fixed`` (input sizes), ``transposed`` and ``index_bounds``.
 
-    Nothing if ``known.overridden`` gives shapes.
+    Returns [] if the user passed shapes (``known.overridden``), or if no operator has a condition on sizes.
     """
     if known.overridden or known.model.graph is None or not known.requires:
         return []

@@ -54,7 +54,7 @@ FUNCTION_OPSET = Rule(
     "IRL133",
     "function-opset-differs",
     Severity.WARNING,
-    "A function imports an opset with other versions of its operators than the model's opset.",
+    "A function imports an opset in which its operators have other versions than in the model's opset.",
     why=(
         "Runtimes replace each call by the nodes of the function, and these become nodes of the model. The ONNX "
         "checker refuses a function whose operators have other versions than in the model; ONNX Runtime runs it."
@@ -121,7 +121,7 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _parameter_faults(function: Function) -> Iterator[Fault]:
-    """The faults of missing or shared names of a function, its inputs and its outputs."""
+    """The faults of a function without a name, and of its inputs and outputs without a name or with the same name."""
     inputs = [value.name for value in function.graph.inputs]
     outputs = [value.name for value in function.graph.outputs]
     if not function.name:
@@ -167,7 +167,7 @@ Calls = dict[Function, list[tuple[Graph, Node, Function]]]
 
 
 def _recursions(model: Model) -> Iterator[Problem]:
-    """A problem for each cycle of calls, without cycles that share a function with a reported one."""
+    """A problem for each cycle of calls. A cycle that shares a function with a reported cycle is skipped."""
     calls = _calls(model)
     components = _components({function: [callee for _, _, callee in called] for function, called in calls.items()})
     reported: set[Function] = set()
@@ -236,7 +236,7 @@ def _callees_first(calls: Mapping[Function, Sequence[Function]]) -> list[Functio
 def _call_chain(
     start: Function, goal: Function, calls: Calls, components: Mapping[Function, Function]
 ) -> list[Function]:
-    """The shortest chain of calls from ``start`` to ``goal``, both included, inside their component."""
+    """The shortest chain of calls from ``start`` to ``goal`` inside their component, with both ends."""
     before: dict[Function, Function | None] = {start: None}
     for at in (waiting := [start]):
         if at is goal:
@@ -254,7 +254,7 @@ def _call_chain(
 
 
 def _opset_problem(function: Function, model: Model) -> Iterator[Problem]:
-    """One problem for all nodes of a function whose operator differs at the opset of the model."""
+    """One problem for all nodes of a function whose operator has another version in the opset of the model."""
     differing = []
     for graph, node in _nodes(function.graph):
         function_opset, model_opset = function.opsets.get(node.domain), model.opsets.get(node.domain)

@@ -17,7 +17,7 @@ GIVEN_SHAPE_CONTRADICTED = Rule(
     "The shape from --shape or the configuration contradicts the declared shape.",
     why=(
         "ONNX Runtime refuses an input of such a shape, and OpenVINO accepts it only after the model is reshaped. "
-        "The other findings of this check are about the given shape, not about the declared one."
+        "The other findings of this check are about the shape that you gave, not about the declared one."
     ),
     fix="Give sizes that the declaration allows, or declare the size as dynamic (a name, or -1 in an IR).",
     role="given",
@@ -25,7 +25,7 @@ GIVEN_SHAPE_CONTRADICTED = Rule(
 
 
 def problems(known: Known) -> list[Problem]:
-    """One problem for each input whose given shape contradicts its declaration."""
+    """One problem for each input for which the user passed a shape that contradicts its declaration."""
     graph = known.model.graph
     assert graph is not None
     found = []
@@ -72,6 +72,6 @@ def _fault(name: str, given: Shape, declared: Shape, given_by: str) -> Fault | N
 
 
 def _allowed_text(dim: MaybeDim) -> str:
-    """A declared size as text; only its limits, such as ``2 to 8``, if it has limits."""
+    """A declared size as text. If the size has limits, only these: ``2 to 8``."""
     text = size_text(dim)
     return text.partition(" (")[2].removesuffix(")") if text.endswith(")") and " (" in text else text

@@ -83,8 +83,8 @@ UNUSED_NODE = Rule(
     "The results of some nodes are never used.",
     why=(
         "Runtimes load the weights of such nodes, and then remove the nodes. If the result was intended as an output "
-        "of the model, callers do not get it. OpenVINO writes no layer that leads to no result: in an IR, an edit "
-        "removed the layer that used it, and the model computes something else."
+        "of the model, callers do not get it. OpenVINO never writes a layer whose result is unused. If an IR has one, "
+        "an edit removed the layer that used the result, and the model computes something else."
     ),
     fix="Use their results in other nodes, add them to the outputs, or remove the nodes.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -110,7 +110,7 @@ g (float[2,3] x) => (float[2,3] y) <float[2,3] z> { z = Relu (x) y = Neg (z) }""
 )
 
 
-#: The most names in a message.
+#: The maximum number of names in a message.
 _SHOWN = 4
 
 
@@ -166,12 +166,13 @@ def unused_nodes(graph: Graph, needed: Set[Value]) -> list[Node]:
 
 
 def _has_no_side_effects(node: Node) -> bool:
-    """Whether a node has outputs and is of a domain whose operators have no other effect."""
+    """Whether a node has outputs, and its domain has only operators without other effects."""
     return bool(node.outputs) and (node.domain in OFFICIAL_DOMAINS or node.domain == MICROSOFT)
 
 
 def _with_sources(graph: Graph, ends: list[Node]) -> list[Node]:
-    """The nodes ``ends`` and the nodes that only they use, directly or not, in the order of the graph."""
+    """The nodes ``ends``, and all nodes whose results only nodes of the list use. The list is in the order of the
+    graph."""
     dead = set(ends)
     users: dict[Value, set[Node]] = {}
     makers: dict[Value, Node] = {}
@@ -247,7 +248,7 @@ def _unused_imports(model: Model, every: Iterable[Graph]) -> Iterator[Problem]:
 
 
 def unused_imports(model: Model, every: Iterable[Graph]) -> list[str]:
-    """The imported domains, without ai.onnx, of no node and no function; [] if an import is missing."""
+    """The imported domains that no node and no function has, except ai.onnx; [] if the model lacks a needed import."""
     if all(domain in ("", "ai.onnx") for domain, _ in model.imports):
         return []
     present = {node.domain for graph in every for node in graph.nodes} | {domain for domain, _, _ in model.functions}

@@ -1,4 +1,4 @@
-"""Finds indices outside of their axis, where other parts of the model show the intended axis or number of rows."""
+"""Finds indices outside of their axis, if other nodes of the model show the intended axis or number of rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from irlint.records import record
 
 @record
 class Lookup:
-    """A node that reads the rows of a constant table from row ``first`` on."""
+    """A node that reads a constant table of ``rows`` rows, and skips the rows before row ``first``."""
 
     node: Node
     table: Value
@@ -27,7 +27,8 @@ class Lookup:
 
 
 def problems(known: Known) -> list[Problem]:
-    """The problems of trip counts from the wrong axis, and of tables without the skipped rows."""
+    """The problems of Loop trip counts that come from the wrong axis, and of tables that lack the rows that are
+    skipped."""
     if not any(graph.path for graph in graphs(known.model)) and len(known.requires) < 2:
         return []
     makers = Makers(known)
@@ -35,7 +36,7 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _loops(known: Known, makers: Makers) -> Iterator[Problem]:
-    """A problem for each iteration number that indexes another axis than the trip count comes from."""
+    """A problem for each iteration number that is an index into another axis than the one that gives the trip count."""
     nodes = {
         each.path: (node, each) for graph in graphs(known.model) for node in graph.nodes for _, each in node.bodies
     }
@@ -84,7 +85,8 @@ def _contains_symbol(dim: MaybeDim, names: set[str]) -> bool:
 
 
 def _tables(known: Known, makers: Makers) -> Iterator[Problem]:
-    """A problem for each table that is shorter, by the skipped rows, than a table that is read alike."""
+    """A problem for each table whose lookup skips the first rows, if another lookup skips as many rows of a table that
+    has exactly these rows more."""
     found = [each for demand in known.requires if (each := _lookup(demand.node, makers)) is not None]
     for one in dict.fromkeys(found):
         for other in found:

@@ -1,4 +1,4 @@
-"""Finds infinity in a bias, in a term of a Softmax, and in the padding of values that are multiplied."""
+"""Finds infinity in weights and biases, in a term of a Softmax, and in padding that a later node multiplies or adds."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ OPERAND_INFINITE = Rule(
     "A weight or bias contains infinity.",
     why="The infinity comes from a conversion to float16 that overflowed, or from a training that diverged. Every "
     "result computed with it is infinite, or NaN for 0 times infinity; a quotient by infinity is 0. Masks are not "
-    "reported: they are added, and feed no product, convolution or normalization. A weight that is the Cast, "
-    "Transpose or Gather of a constant counts as well. Large weights are read only with `--weights`.",
+    "reported: they are added, and feed no product, convolution or normalization. A weight is also "
+    "reported if it is the Cast, Transpose or Gather of a constant. Large weights are read only with `--weights`.",
     fix="Export the weights again, with a type that is wide enough.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {inf, 1.0, 1.0, 1.0}> { y = MatMul (x, w) }""",
@@ -33,12 +33,12 @@ g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {2.0, 1.0, 1.0, 1.0}> { y = M
 #: Operators that multiply their elements, and add the products.
 MULTIPLYING = PRODUCTS | {"Gemm"}
 
-#: Operators that add elements beside each other.
+#: Operators that add neighboring elements of a tensor.
 ADDING_UP = frozenset(
     ("AveragePool", "AvgPool", "GlobalAveragePool", "AdaptiveAvgPool", "ReduceMean", "ReduceSum", "CumSum")
 )
 
-#: Operators whose results are NaN where an input is: products, sums and recurrent operators.
+#: Operators whose results are NaN if an input is NaN: products, sums, quotients and recurrent operators.
 COMPUTING = MULTIPLYING | SPREADING | frozenset(("LSTM", "GRU", "RNN", "Div"))
 
 #: Operators that subtract the largest element of a row from each element.
@@ -46,8 +46,8 @@ SUBTRACTING = frozenset(("Softmax", "SoftMax", "LogSoftmax"))
 
 
 def of_input(values: Values, node: Node, index: int) -> Fault | None:
-    """The fault of an input that is a constant with infinity, or comes from one through operators of PASSING; None if
-    the input is omitted or has no such constant."""
+    """The fault of an input that is a constant with infinity, or that operators of PASSING compute from such a
+    constant. None if the input is omitted or does not come from such a constant."""
     value = node.inputs[index]
     source = _source(values, value) if value is not None else None
     tensor = values.known.types.get(source) if source is not None else None
@@ -75,8 +75,8 @@ def divisor(values: Values, node: Node) -> list[Fault]:
 
 
 def _source(values: Values, value: Value, steps: int = STEPS) -> Value | None:
-    """The value with known numbers from which a weight comes, through at most ``steps`` operators of PASSING: the
-    weight itself, or a constant. None if there is no such value."""
+    """The value with known numbers from which a weight comes: the weight itself, or a constant before at most ``steps``
+    operators of PASSING. None if there is no such value."""
     tensor = values.known.types.get(value)
     if isinstance(tensor, Tensor) and (tensor.value is not None or isinstance(tensor.extent, Extent)):
         return value
@@ -87,9 +87,9 @@ def _source(values: Values, value: Value, steps: int = STEPS) -> Value | None:
 
 
 def added(values: Values, node: Node) -> list[Fault]:
-    """A fault for each small constant input of an Add that holds plus infinity, if the Add has a product with a weight
-    as input, or a Softmax as user. A constant with only minus infinity is not reported, because it may be a mask; no
-    constant is reported if all users saturate."""
+    """A fault for each small constant input of an Add that contains plus infinity, if an input of the Add is a product
+    with a weight, or if a Softmax uses the sum. A constant with only minus infinity may be a mask, and is not reported.
+    Nothing is reported if all users of the sum are activations of SATURATING."""
     if (
         node.op != "Add"
         or saturates(values, node)
@@ -103,13 +103,13 @@ def added(values: Values, node: Node) -> list[Fault]:
 
 
 def saturates(values: Values, node: Node) -> bool:
-    """Whether all users of a node are activations that are finite for infinity."""
+    """Whether all users of a node are activations whose result for infinity is finite."""
     users = values.users.get(node.outputs[0], ()) if node.outputs[0] is not None else ()
     return bool(users) and all(user.op in SATURATING for user in users)
 
 
 def _adds_to_product(values: Values, node: Node) -> bool:
-    """Whether an input is a product or a convolution with a constant weight."""
+    """Whether an input of the node is a product or a convolution with a constant weight."""
     makers = [values.makers.get(value) if value is not None else None for value in node.inputs]
     return any(maker is not None and _has_weight(values, maker) for maker in makers)
 
@@ -126,7 +126,8 @@ def _has_weight(values: Values, node: Node) -> bool:
 
 
 def _is_subtracted(values: Values, value: Value | None) -> bool:
-    """Whether a user subtracts the largest element of the value from its elements: infinity minus infinity is NaN."""
+    """Whether a user of a value subtracts its largest element from each element. If that is infinite, the result is
+    NaN."""
     for user in _users(values, value):
         if user.op in SUBTRACTING:
             return True
@@ -139,7 +140,7 @@ def _is_subtracted(values: Values, value: Value | None) -> bool:
 
 def padded(values: Values, node: Node, index: int, number: float) -> Iterator[Fault]:
     """The fault of a Pad that adds infinity or NaN (``number``, input ``index``) around values that a user multiplies
-    or adds; none if it is not known to add elements."""
+    or adds; none if the Pad may add no elements."""
     mode = node.attributes.get("mode") or node.attributes.get("pad_mode")
     is_constant = mode is None or mode.value in ("constant", b"constant")
     user = next(
@@ -155,8 +156,8 @@ def padded(values: Values, node: Node, index: int, number: float) -> Iterator[Fa
 
 
 def filled(values: Values, node: Node) -> Iterator[Fault]:
-    """The fault of a ConstantOfShape that fills its result with NaN, if a user computes with it; none if it may be
-    replaced."""
+    """The fault of a ConstantOfShape that fills its result with NaN, if a user computes with the NaN; none if users may
+    replace it."""
     user = next((each for each in _users(values, node.outputs[0]) if each.op in COMPUTING or _adds(each)), None)
     if user is not None:
         yield ATTRIBUTE_NOT_FINITE.fault(
@@ -167,7 +168,7 @@ def filled(values: Values, node: Node) -> Iterator[Fault]:
 
 
 def _adds(node: Node) -> bool:
-    """Whether a node adds updates to the elements of its input, or combines the two otherwise."""
+    """Whether a node computes new elements from updates and the elements of its input, for example by adding them."""
     reduction = node.attributes.get("reduction")
     return node.op in SCATTERING and reduction is not None and reduction.value not in ("none", b"none")
 

@@ -64,7 +64,7 @@ SPARSE_INITIALIZER = Rule(
 def problems(known: Known) -> list[Problem]:
     """The problems of the names, the storage, the graph inputs and the declarations of initializers.
 
-    Declarations are not compared if ``known.overridden`` gives shapes.
+    Declarations are not compared if the user passed shapes (``known.overridden``).
     """
     found = [*_not_inputs(known), *_unnamed_initializers(known), *_sparse_initializers(known)]
     if external_constants := _external_constants(known):
@@ -77,7 +77,7 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _not_inputs(known: Known) -> Iterator[Problem]:
-    """One problem for each graph with an initializer that is no graph input, up to IR version 3."""
+    """One problem for each graph with an initializer that is not a graph input; none for models above IR version 3."""
     version = known.model.format_version
     if known.model.inputs_have_defaults:
         return
@@ -106,7 +106,7 @@ def replaceable(graph: Graph, model: Model) -> Set[Value]:
 
 
 def _external_constants(known: Known) -> dict[Value, Constant]:
-    """The constants in external data, without initializers that callers may replace."""
+    """The constants in external data, except for initializers that callers may replace."""
     found: dict[Value, Constant] = {}
     for graph in graphs(known.model):
         not_constant = replaceable(graph, known.model)
@@ -122,7 +122,7 @@ def _external_constants(known: Known) -> dict[Value, Constant]:
 
 
 def _unnamed_initializers(known: Known) -> Iterator[Problem]:
-    """One problem for each graph with unnamed initializers; an error if ONNX Runtime refuses it."""
+    """One problem for each graph with unnamed initializers; an error if ONNX Runtime refuses the model."""
     for graph in graphs(known.model):
         unnamed = [constant for value, constant in graph.constants.items() if not value.name]
         if unnamed:
@@ -160,8 +160,8 @@ def _sparse_initializers(known: Known) -> Iterator[Problem]:
 def _contradicted_declarations(graph: Graph, known: Known) -> Iterator[Problem]:
     """A problem for each initializer whose type or shape differs from its declaration.
 
-    ONNX Runtime ignores declarations other than graph inputs, except in the main graph up to IR version 3. It accepts
-    shapes that differ only because one name stands for two sizes.
+    ONNX Runtime compares initializers with graph inputs. Up to IR version 3, in the main graph, it also compares them
+    with other declarations. It accepts shapes that differ only because one name stands for two sizes.
     """
     refuses = not known.model.inputs_have_defaults and not graph.path
     inputs = frozenset(graph.inputs)

@@ -1,4 +1,4 @@
-"""Suggests the value that an undefined name was probably intended to be."""
+"""Suggests the value to which an undefined name was probably intended to refer."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from irlint.model import Graph, Node, Value
 from irlint.model.order import used_values
 from irlint.model.tensor import Tensor, Type, type_text
 
-#: The most values in a help.
+#: The maximum number of values in a help.
 SHOWN = 3
 
-#: The most values that are tested at the user of an undefined name.
+#: At most this many values are tested as an input of the node that uses an undefined name.
 TRIED = 16
 
-#: The least similarity (0 to 1) of a misspelled name to the right one.
+#: The minimum similarity (0 to 1) of a misspelled name to the right one.
 ALIKE = 0.8
 
-#: The least similarity (0 to 1) of names of the same kind of value.
+#: The minimum similarity (0 to 1) of two names of the same kind of value, such as two initializers.
 OF_ONE_KIND = 0.6
 
-#: The most letters of a slip, a small misspelling.
+#: The maximum number of letters of a slip. A slip is a small misspelling (see ``_is_slip``).
 SLIP = 2
 
-#: A mark that programs append to a name: ``_1``, ``.1``, ``:0`` or ``_``.
+#: A mark, which is a suffix that programs append to a name: ``_1``, ``.1``, ``:0`` or ``_``.
 MARK = re.compile(r"[._:]\d*$")
 
-#: What separates the words of a name, and the ends of a prefix.
+#: The separators of the words of a name, and the characters at which a prefix may end.
 WORDS, PREFIX_ENDS = re.compile(r"[^0-9A-Za-z]+"), (".", "/", ":", "_")
 
-#: An input with which nodes are asked whether they return it unchanged, as an Identity that renames a weight does.
+#: The input type with which a node is tested. A node that returns it unchanged copies its input, as Identity does.
 PROBE = Tensor("float32", (3, 5))
 
 
@@ -44,7 +44,7 @@ def unused_values(graph: Graph) -> list[Value]:
 
 
 def unused_outside(graph: Graph, known: Known) -> list[Value]:
-    """The inputs and initializers of the model that nothing uses and a body sees; [] for other graphs."""
+    """The unused inputs and initializers of the model, to which a body may refer; [] if ``graph`` is not a body."""
     main = known.model.graph
     if main is None or not graph.path or graph.path.startswith("function:") or known.format.ports_declare:
         return []
@@ -53,15 +53,16 @@ def unused_outside(graph: Graph, known: Known) -> list[Value]:
 
 
 def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Value], known: Known) -> str:
-    """The name of the value that the undefined ``value`` was probably intended to be; "" if there is none.
+    """The name of the value to which the undefined ``value`` was probably intended to refer; "" if there is none.
 
-    The first of these that the node ``user`` accepts:
+    Returns the first of these candidates that the node ``user`` accepts:
 
-    - the only unused input, if no other name is undefined and one name contains or abbreviates the other
-    - a value whose name differs by a mark (see ``is_marked``), or only in what separates letters and digits
-    - the only unused input or initializer whose name ends in the name, or is its end: ``router.weight`` and ``weight``
-    - the most similar of the ``unused`` values, if it differs in more than digits
-    - the most similar of all values, if it is also a slip and no initializer, and no unused value has its type
+    - the only unused input, if no other name is undefined and one of the two names contains or abbreviates the other
+    - a value whose name differs by a mark (see ``is_marked``), or only in the characters between letters and digits
+    - the only unused input or initializer whose name differs by a prefix: ``router.weight`` and ``weight``
+    - the ``unused`` value with the most similar name, if the names differ in more than digits
+    - the most similar of all values, if the names also differ by a slip (see ``_is_slip``), the value is not an
+      initializer, and no other unused value has its type
     """
     base_name = _without_numbers(value.name)
     stored = set(graph.constants).difference(graph.inputs)
@@ -122,7 +123,8 @@ def _only_input(value: Value, user: Node | None, graph: Graph, known: Known) -> 
 
 
 def _slips_of_length(value: Value, user: Node | None, graph: Graph, known: Known) -> list[str]:
-    """The names of accepted values that are slips of another length; [] if there are too many."""
+    """The names of accepted values that differ from the undefined name by a slip and in length; [] if there are too
+    many."""
     close = [each for each in _definitions(graph) if 0 < abs(len(each.name) - len(value.name)) <= SLIP]
     close = [each for each in close if _is_slip(value.name, each.name)]
     fitting = [each.name for each in close if _is_accepted(each, value, user, known)] if len(close) <= TRIED else []
@@ -130,7 +132,7 @@ def _slips_of_length(value: Value, user: Node | None, graph: Graph, known: Known
 
 
 def _is_like_initializer(name: str, graph: Graph) -> bool:
-    """Whether a name is like that of an initializer, by its first part or by similarity."""
+    """Whether a name resembles an initializer: both have the same first part, or no other name is more similar."""
     module, dot, _ = name.partition(".")
     if dot and any(each.name.startswith(module + dot) for each in graph.constants if each not in graph.inputs):
         return True
@@ -139,15 +141,16 @@ def _is_like_initializer(name: str, graph: Graph) -> bool:
 
 
 def _may_be_one(one: str, other: str) -> bool:
-    """Whether one of two names contains or abbreviates the other, by letters and digits alone."""
+    """Whether one of two names contains or abbreviates the other. Only letters and digits are compared."""
     short, long = sorted((one, other), key=lambda name: len(characters(name)))
     return _abbreviates(short, long) or (characters(short) != "" and characters(short) in characters(long))
 
 
 def _abbreviates(short: str, long: str) -> bool:
-    """Whether the words of a name begin words of another one, also the last one: ``past.1.k``, ``past_kv.1.key``.
+    """Whether ``short`` abbreviates ``long``, as ``past.1.k`` abbreviates ``past_kv.1.key``.
 
-    Their numbers are equal.
+    Each word of ``short`` is the beginning of a word of ``long``, in order; the last words match, and the numbers are
+    equal.
     """
     words, others = _words(short), _words(long)
     rest = iter(others)
@@ -174,7 +177,7 @@ def _ends_in(one: str, other: str) -> bool:
 
 
 def _is_type_of_another(value: Value, values: list[Value], known: Known) -> bool:
-    """Whether another one of ``values`` has the element type and the rank of a value."""
+    """Whether one of the other ``values`` has the element type and the rank of ``value``."""
     given, others = known.types.get(value), [known.types.get(each) for each in values if each is not value]
     kinds = [(each.dtype, each.rank) for each in others if isinstance(each, Tensor)]
     return isinstance(given, Tensor) and (given.dtype, given.rank) in kinds
@@ -186,7 +189,8 @@ def characters(name: str) -> str:
 
 
 def _is_slip(name: str, other: str) -> bool:
-    """Whether two names differ only in one run of at most SLIP letters, or one is the end of the other."""
+    """Whether two names differ by a slip: in one run of at most SLIP letters, or because one is the end of the
+    other."""
     start = 0
     while start < min(len(name), len(other)) and name[start] == other[start]:
         start += 1
@@ -199,7 +203,8 @@ def _is_slip(name: str, other: str) -> bool:
 
 
 def is_marked(one: str, other: str, graph: Graph) -> bool:
-    """Whether names differ by a mark, such as ``_1`` or ``:0``, by which no other two names of the graph differ."""
+    """Whether two names differ by a mark, such as ``_1`` or ``:0``, and no other two names of the graph differ by
+    it."""
     short, long = sorted((one, other), key=len)
     mark = MARK.search(long)
     if mark is None or long[: mark.start()] != short:
@@ -210,7 +215,7 @@ def is_marked(one: str, other: str, graph: Graph) -> bool:
 
 
 def _is_accepted(candidate: Value, value: Value, user: Node | None, known: Known) -> bool:
-    """Whether ``user`` accepts the candidate in place of the value, or cannot be asked."""
+    """Whether ``user`` accepts the candidate in place of ``value``. Also true if irlint cannot test this."""
     if user is None or value not in user.inputs:
         return True
     answer = asked_again(known, user, known.types_of(user.inputs, {value: known.types.get(candidate)}))
@@ -218,7 +223,8 @@ def _is_accepted(candidate: Value, value: Value, user: Node | None, known: Known
 
 
 def _type_of_missing(value: Value, graph: Graph, known: Known) -> str:
-    """The type of a missing initializer in parentheses, from the parameter of other blocks or from its users."""
+    """The type of a missing initializer, in parentheses; "" if unknown. The same parameter of other blocks shows it, or
+    the nodes that use the initializer."""
     users = _users(value, graph, known)
     similar = [each for each in graph.constants if plain(each.name) == plain(value.name)]
     types = {_without_values(known.types.get(each)) for each in similar}
@@ -230,7 +236,8 @@ def _type_of_missing(value: Value, graph: Graph, known: Known) -> str:
 
 
 def _row_of_users(users: list[tuple[Node, Value]], known: Known) -> Tensor | None:
-    """The type of the last axis of the users' other inputs, if it is one type that they accept."""
+    """The type of one row (last axis) of the other inputs of ``users``; None unless it is the same for all, and
+    accepted."""
     others = (each for user, used in users for each in user.inputs if each is not None and each is not used)
     rows = {
         Tensor(each.dtype, each.shape[-1:])
@@ -249,7 +256,7 @@ def _without_values(known: Type | None) -> Tensor | None:
 
 
 def _users(value: Value, graph: Graph, known: Known) -> list[tuple[Node, Value]]:
-    """(node, input) of each use of a value or of its copies, without the nodes that copy it."""
+    """(node, input) of each use of a value or of its copies. Nodes that only copy the value are omitted."""
     found: list[tuple[Node, Value]] = []
     same = {value}
     for node in graph.nodes:
@@ -265,7 +272,7 @@ def _users(value: Value, graph: Graph, known: Known) -> list[tuple[Node, Value]]
 
 
 def _all_accept(type: Tensor, users: list[tuple[Node, Value]], known: Known) -> bool:
-    """Whether all ``users``, at least one, accept a type for their input."""
+    """Whether all ``users`` accept ``type`` for their input. False without users."""
     for user, used in users:
         answer = asked_again(known, user, known.types_of(user.inputs, {used: type}))
         if answer is None or answer.outputs is None or answer.faults:
@@ -274,12 +281,12 @@ def _all_accept(type: Tensor, users: list[tuple[Node, Value]], known: Known) -> 
 
 
 def _without_numbers(name: str) -> str:
-    """A name without its numbers and what separates them: ``/Shape_output`` of ``/Shape_3_output_0``."""
+    """A name without its numbers and the separators before them: ``/Shape_output`` of ``/Shape_3_output_0``."""
     return re.sub(r"[_.]?\d+", "", name)
 
 
 def plain(name: str) -> str:
-    """A name without its digits: equal names belong to the same parameter of repeated blocks."""
+    """A name without its digits. Repeated blocks use the same name without digits for the same parameter."""
     return name.translate(_DIGITS)
 
 

@@ -67,7 +67,7 @@ g (float[2,3] x) => (float[N,3] y) { y = Relu (x) }""",
 )
 
 
-#: The most values in a message.
+#: The maximum number of values in a message.
 _SHOWN = 8
 
 
@@ -137,7 +137,8 @@ def _no_shape_fault(places: str) -> Fault:
 
 
 def _lacks_shape(value: Value, by: str, *, ignore_undeclared: bool) -> bool:
-    """Whether the declaration of a value ``by`` "input" or "output" has no shape."""
+    """Whether the declaration of a value as ``by`` ("input" or "output") has no shape. A missing declaration counts
+    unless ``ignore_undeclared``."""
     declared = next((each.type for each in value.declared if each.by == by), None)
     if declared is None:
         return not ignore_undeclared

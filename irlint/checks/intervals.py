@@ -32,17 +32,17 @@ from irlint.records import record
 if TYPE_CHECKING:
     from irlint.checks.carried import Bodies, Feed
 
-#: At most this many operators are followed back from a value.
+#: At most this many operators are followed from a value back to its sources.
 DEPTH = 24
 
-#: At most this often a body is asked for an interval that contains all iterations, and from this time on, limits that
-#: grow are omitted.
+#: The maximum number of attempts to find intervals that hold in all iterations of a body. From attempt WIDENED_FROM
+#: on, limits that still grow are dropped.
 ITERATIONS, WIDENED_FROM = 8, 3
 
 #: Operators whose result is their input if they reduce axes of size 1.
 SINGLE = frozenset(("ReduceMean", "ReduceMax", "ReduceMin", "ReduceSum", "ReduceProd"))
 
-#: Operators of two inputs whose result is known if both are equal.
+#: Operators of two inputs for which it matters whether both inputs are equal.
 OF_TWO = frozenset(("Sub", "Subtract", "SquaredDifference", "Mul", "Multiply", "Div", "Divide"))
 
 #: Operators with any number as result if input 0 may be any number and the others are finite.
@@ -52,14 +52,14 @@ ADDING = frozenset(("Add", "Sub", "Subtract"))
 COUNTED = frozenset(("ReduceSum", "ReduceL1", "ReduceSumSquare", "ReduceLogSum"))
 
 
-#: Operators that compute each row along an axis for itself.
+#: Operators that compute each row along an axis separately.
 OF_ROWS = frozenset(("Softmax", "SoftMax", "LogSoftmax", "Hardmax"))
 
 
 @record
 class Grid:
-    """The intervals of a value that is broadcast from ``shape``: the sizes of its last axes, 1 where one interval
-    stands for all elements along an axis."""
+    """The intervals of a value. ``shape`` has the sizes of its last axes; a size of 1 means that one interval stands
+    for all elements along the axis."""
 
     parts: Parts
     shape: tuple[int, ...]
@@ -70,9 +70,9 @@ EVERY = Grid((ANY,), ())
 
 
 class Intervals:
-    """The intervals of the values of a model, computed on demand. ``like`` are other intervals of the model.
+    """The intervals of the values of a model, computed on demand. ``like`` are other intervals of the same model.
 
-    Elements that are never finite may be any number here, so that the nodes that use them are not reported, too.
+    Elements that are never finite may be any number here, so that only the node that computes them is reported.
     """
 
     def __init__(self, known: Known, like: Intervals | None = None) -> None:
@@ -118,11 +118,11 @@ class Intervals:
         return found
 
     def state(self, value: Value, parts: Parts) -> None:
-        """States the intervals of the elements of a value, instead of those that its model shows."""
+        """Sets the intervals of the elements of a value. They replace the intervals that follow from the model."""
         self._parts[value], self._wholes[value] = parts, joined(parts)
 
     def result(self, node: Node, depth: int = DEPTH) -> Interval:
-        """One interval for all elements of output 0 of a node, with the reason for which none is finite."""
+        """One interval for all elements of output 0 of a node. If none can be finite, ``why`` of it has the reason."""
         tensor = self.tensor(node.outputs[0] if node.outputs else None)
         transfer = TRANSFERS.get(node.op)
         if transfer is None or tensor is None or self.known.format.operator_name(node.domain, node.op) != node.op:
@@ -139,8 +139,8 @@ class Intervals:
         return _applied(transfer, given, self._site(node, tensor))
 
     def _product(self, node: Node, tensor: Tensor, depth: int) -> Interval:
-        """The interval of a matrix product: any number if a factor has numbers of both signs, of which the one with
-        known numbers is asked first."""
+        """The interval of a matrix product; ANY if a factor has numbers of both signs. Factors that no node computes
+        are examined first."""
         factors = sorted(node.inputs[:2], key=lambda value: value in self.makers)
         spans: list[Interval] = []
         for value in factors:
@@ -150,7 +150,8 @@ class Intervals:
         return _applied(matrix_product, spans, Site(node, tensor.dtype))
 
     def results(self, node: Node, depth: int = DEPTH) -> Parts:
-        """An interval for each element of output 0 of a node, with the reasons for which elements are not finite."""
+        """An interval for each element of output 0 of a node. If an element cannot be finite, ``why`` has the
+        reason."""
         tensor = self.tensor(node.outputs[0] if node.outputs else None)
         is_own = self.known.format.operator_name(node.domain, node.op) == node.op
         if tensor is None or not is_own or not fits(tensor.shape):
@@ -171,11 +172,12 @@ class Intervals:
         return elements_of(self, node, tensor, depth) or (self.result(node, depth),)
 
     def spread_on(self, shape: Shape, value: Value) -> Parts:
-        """An interval for each element of a static shape onto which a value is broadcast."""
+        """An interval for each element of a value that is broadcast to a static shape."""
         return self._spread(self.parts(value), value, shape)
 
     def grid(self, value: Value | None, depth: int = DEPTH) -> Grid:
-        """The intervals of a value of any shape along the axes on which constants differ."""
+        """The intervals of a value of any shape. They differ only along axes along which elements of a constant
+        differ."""
         if value is None or depth == 0:
             return EVERY
         found = self._grids.get(value)
@@ -198,8 +200,8 @@ class Intervals:
         return Grid((self.whole(value, depth),), ())
 
     def grid_of(self, node: Node, depth: int = DEPTH) -> Grid | None:
-        """The intervals of the result of an elementwise node, with the reasons for which elements are not finite; None
-        if no constant has different elements, or too many."""
+        """The intervals of the result of an elementwise node or a MatMul. If elements cannot be finite, ``why`` has the
+        reason. None if no constant has different elements, or if there are too many."""
         tensor, transfer = self.tensor(node.outputs[0] if node.outputs else None), ELEMENTWISE.get(node.op)
         if node.op == "MatMul":
             return self._columns(node, depth)
@@ -230,8 +232,8 @@ class Intervals:
         return None if found is None else Grid(found, (len(found),))
 
     def rows(self, value: Value, axis: int = -1) -> tuple[Parts, int]:
-        """The intervals of the elements of a value, row by row along ``axis``, which is counted from the end, and how
-        many of them are a row. One interval may stand for a complete row, or for several rows."""
+        """(intervals of the elements of a value, row by row; number of intervals in a row). Rows lie along ``axis``,
+        which is counted from the end. One interval may stand for a complete row or for several rows."""
         tensor = self.tensor(value)
         if tensor is not None and tensor.shape is not None and fits(tensor.shape):
             parts, shape = self.parts(value), static(tensor.shape)
@@ -244,13 +246,13 @@ class Intervals:
         return permuted(parts, shape, order), shape[axis]  # type: ignore[arg-type, return-value]
 
     def _is_finite(self, value: Value | None) -> bool:
-        """Whether a value is a constant of finite numbers, as far as is known without decoding it."""
+        """Whether a value is a constant of finite numbers. False if only decoding the constant could show this."""
         tensor = self.tensor(value)
         return type(tensor) is Weights and tensor.is_moderate
 
     def origin(self, value: Value | None, steps: int = DEPTH) -> Value | None:
-        """The first value that has the same shape and elements as ``value``: before an Identity, and before a reduction
-        of axes of size 1."""
+        """The earliest value that has the same shape and elements as ``value``. Skips each Identity and each reduction
+        of axes of size 1 before ``value``."""
         node = self.makers.get(value) if value is not None and steps else None
         if node is None or not (node.op in SINGLE or node.op == "Identity") or not node.inputs:
             return value
@@ -269,7 +271,7 @@ class Intervals:
         return Site(node, tensor.dtype, count=reduced_count(counted, tensor))
 
     def _exclude_each_other(self, node: Node) -> bool:
-        """Whether the conditions of a conjunction need numbers above one limit and below a smaller one."""
+        """Whether a conjunction is never true: its conditions need a value above one limit and below a smaller one."""
         least: dict[Value | None, float] = {}
         most: dict[Value | None, float] = {}
         for each in self._comparisons(node):
@@ -280,7 +282,7 @@ class Intervals:
         return any(low > most.get(value, math.inf) for value, low in least.items())
 
     def _comparisons(self, node: Node, steps: int = DEPTH) -> Iterator[Node]:
-        """The comparisons that must all be true where a conjunction is."""
+        """The comparisons that must all be true if the conjunction ``node`` is true."""
         for value in node.inputs:
             maker = self.makers.get(value) if value is not None and steps else None
             if maker is not None and maker.op in LARGER and len(maker.inputs) == 2:
@@ -290,7 +292,7 @@ class Intervals:
 
     @cached_property
     def makers(self) -> Mapping[Value, Node]:
-        """The node that makes each value."""
+        """The node that computes each value."""
         if self.like is not None:
             return self.like.makers
         every = list(graphs(self.known.model))
@@ -300,7 +302,7 @@ class Intervals:
 
     @cached_property
     def bodies(self) -> Bodies | None:
-        """What enters the bodies of the model, and what they return; None without bodies."""
+        """The values that enter and leave the bodies of the model; None if the model has no bodies."""
         if self.like is not None:
             return self.like.bodies
         if not any(graph.bodies for graph in graphs(self.known.model)):
@@ -310,8 +312,8 @@ class Intervals:
         return bodies_of(self.known)
 
     def _of_bodies(self, value: Value, depth: int) -> Interval:
-        """The interval of a value that enters a body, or that a node with bodies returns; that of its type for another
-        value."""
+        """The interval of a value that enters a body, or that a node with bodies returns. For other values, the
+        interval of their element type."""
         tensor, bodies = self.tensor(value), self.bodies
         every = _of_type(tensor)
         if bodies is None:
@@ -326,8 +328,8 @@ class Intervals:
         return common(every, joined([self.whole(each, depth - 1) for each in made])) if made else every
 
     def _stable(self, carried: Mapping[Value, Feed], depth: int) -> dict[Value, Interval]:
-        """Intervals of carried values that contain the initial values and, if they contain the values before an
-        iteration, those after it."""
+        """Intervals of carried values that hold in all iterations. They contain the initial values, and every iteration
+        that starts inside them ends inside them."""
         state = {value: self.whole(feed.initial, depth - 1) for value, feed in carried.items()}
         for number in range(ITERATIONS):
             trial = Intervals(self.known, like=self)
@@ -341,7 +343,7 @@ class Intervals:
         return {value: _of_type(self.tensor(value)) for value in carried}
 
     def _reduced(self, node: Node, tensor: Tensor, depth: int) -> Parts:
-        """The intervals of a reduction: one for each element of the result if each element of the input has its own."""
+        """The intervals of a reduction: one for each element of the result, if each element of the input has one."""
         column, known = self.parts(node.inputs[0], depth - 1), self.tensor(node.inputs[0])
         shape = known.shape if known is not None and fits(known.shape) else None
         axes = self._axes(node, len(shape or ()))
@@ -381,7 +383,7 @@ class Intervals:
         return spread(column, shape, onto or ())  # type: ignore[arg-type, return-value]
 
     def _followed(self, value: Value) -> Node | None:
-        """The node that makes a value, where something is known of its result."""
+        """The node that computes a value; None if nothing is known of the result of the node."""
         node = self.makers.get(value)
         if node is None or node.op not in TRANSFERS or node in self.known.faulted:
             return None
@@ -389,7 +391,7 @@ class Intervals:
 
 
 def _operands(node: Node) -> Sequence[Value | None]:
-    """The inputs whose elements count."""
+    """The inputs of a node whose elements determine its result."""
     chosen = OPERANDS.get(node.op)
     return node.inputs if chosen is None else node.inputs[chosen]
 
@@ -399,8 +401,8 @@ def _of_type(tensor: Tensor | None) -> Interval:
 
 
 def _applied(transfer: Transfer, given: Sequence[Interval], site: Site) -> Interval:
-    """The interval that a transfer gives; any number if there are too few inputs, or if Python cannot compute its
-    ends. It has a reason if finite numbers that vary become infinite."""
+    """The interval that a transfer computes. ANY if there are too few inputs, or if Python cannot compute the ends. If
+    varying finite numbers all become infinite, ``why`` of the interval has the reason."""
     if len(given) < ARITY.get(transfer, 1):
         return ANY
     try:
@@ -430,7 +432,7 @@ def _constant(tensor: Tensor | None) -> Interval | None:
 
 
 def _constants(tensor: Tensor | None) -> Parts:
-    """The interval of each number of a constant, one if all are equal or only an extent is known; () if none is."""
+    """The interval of each number of a constant; one if all are equal or only the extent is known; () if unknown."""
     found = _constant(tensor)
     if tensor is None or found is None or tensor.value is None or found.low == found.high:
         return () if found is None else (found,)

@@ -1,4 +1,4 @@
-"""Finds layers of an IR that lead to no result, and bytes after the last constant in its weights file."""
+"""Finds layers of an IR on which no Result depends, and bytes after the last constant in its weights file."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from irlint.inference.known import Known
 from irlint.model import Constant, Graph, Node, Problem
 from irlint.model.order import graphs, live, used_values
 
-#: The most unused layers in a message.
+#: The maximum number of unused layers in a message.
 SHOWN = 3
 
-#: The most missing ids in a help.
+#: The maximum number of missing ids in a help.
 MOST_MISSING = 2
 
 WEIGHTS_LEFT_OVER = Rule(
@@ -29,7 +29,7 @@ WEIGHTS_LEFT_OVER = Rule(
 
 
 def problems(known: Known) -> list[Problem]:
-    """The note about layers that lead to no result, and the warning about bytes after the last constant."""
+    """The note about layers on which no Result depends, and the warning about bytes after the last constant."""
     return [*_unused_layers(known), *_bytes_after_constants(known)]
 
 
@@ -62,7 +62,7 @@ def _end(constant: Constant) -> int | None:
 
 
 def _unused_layers(known: Known) -> list[Problem]:
-    """One problem for all layers that lead to no result; [] if one of them has no outputs."""
+    """One problem for all layers on which no Result depends; [] if one of these layers has no outputs."""
     graph = known.model.graph
     if graph is None:
         return []
@@ -87,7 +87,7 @@ def _help_for_unused(ends: list[Node], graph: Graph) -> str:
     these = listed([f"layer {node.id}" for node in ends[:SHOWN]])
     if 0 < len(missing) <= MOST_MISSING:
         lost = listed(list(map(str, missing)))
-        return f"restore layer {lost}, which is missing and probably took {these}; or remove these layers"
+        return f"restore layer {lost}, which is missing and probably used {these}; or remove these layers"
     return f"connect {these} to the layer that is to use {'it' if len(ends) == 1 else 'them'}, or remove these layers"
 
 

@@ -16,14 +16,14 @@ from irlint.records import record
 
 @record
 class Refusal:
-    """A node that cannot work with the declared sizes of one of its inputs, and its fault."""
+    """A node that fails with the declared sizes of one of its inputs, and the fault of the node."""
 
     node: Node
     fault: Fault
 
 
 def refusals(known: Known) -> dict[Value, Refusal]:
-    """The first node that ONNX Runtime refuses because of the declared sizes of a value, by value."""
+    """For each value, the first node that ONNX Runtime refuses because of the declared sizes of the value."""
     found: dict[Value, Refusal] = {}
     for graph in graphs(known.model):
         merged = {
@@ -47,7 +47,7 @@ def refusals(known: Known) -> dict[Value, Refusal]:
 
 
 def _merged_type(value: Value, inferred: Type | None) -> Tensor | None:
-    """The inferred type with declared numbers in place of expressions; None if there are none."""
+    """The inferred type after declared numbers have replaced its symbolic sizes; None if none is replaced."""
     shape = tensor_shape(inferred)
     if shape is None or not any(isinstance(dim, Expr) for dim in shape):
         return None
@@ -77,7 +77,7 @@ def _load_fault(known: Known, node: Node, merged: dict[Value, Tensor]) -> Fault 
 
 
 def with_refusals(found: list[Problem], known: Known) -> list[Problem]:
-    """The problems. An error for each refusal replaces a problem of the same value."""
+    """The problems and an error for each refusal. The error replaces the problem of the same value, if there is one."""
     refused = refusals(known)
     if not refused:
         return found

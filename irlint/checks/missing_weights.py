@@ -13,12 +13,12 @@ from irlint.inference.known import Known
 from irlint.model import Graph, Node, Problem, Stored
 from irlint.model.order import graphs, live
 
-#: The number of missing files for which files of other names are searched.
+#: The maximum number of missing files for which irlint looks for a file with another name.
 SEARCHED = 16
 
 
 def missing_problems(missing: Mapping[str, list[Case]], known: Known) -> Iterator[Problem]:
-    """One problem for each missing file. ``missing`` has the constants in each file."""
+    """One problem for each missing file. ``missing`` maps each file to its constants."""
     makers: dict[tuple[Graph, str], Node] = {}
     for graph in {cases[0].graph for cases in missing.values()}:
         named = ((value.name, node) for node in graph.nodes for value in node.outputs if value is not None)
@@ -55,7 +55,7 @@ def _missing_problem(
 def _help_for_missing_file(stored: Sequence[Stored], known: Known, all_stored: Sequence[Stored] | None) -> str:
     """The help: correct the location of the constants ``stored``, or put their file beside the model.
 
-    With ``all_stored``, the help may name another file.
+    ``all_stored`` are the positions of all constants. If None, the help names no other file.
     """
     file, reason = stored[0].file, stored[0].reason or "does not exist"
     if not file or stored[0].available is not None:
@@ -90,14 +90,17 @@ def _file_with_unused_bytes(stored: Sequence[Stored], all_stored: Sequence[Store
 
 
 def _fits_beside_constants(stored: Stored, spans: Sequence[tuple[int, int, int]], end: int) -> bool:
-    """Whether bytes overlap no constant, and touch one or begin at 0. ``spans`` have (offset, end, available bytes)."""
+    """Whether the bytes at ``stored`` overlap no constant, and are adjacent to a constant or begin at 0.
+
+    ``spans`` has (offset, end, available bytes) of each constant.
+    """
     begin, behind = stored.offset, stored.offset + (stored.size or 0)
     separate = all(behind <= first or last <= begin for first, last, _ in spans)
     return begin < behind <= end and separate and any(begin in (last, 0) or behind == first for first, last, _ in spans)
 
 
 def _are_unread(cases: list[Case], known: Known) -> bool:
-    """Whether the runtime reads none of the constants."""
+    """Whether the runtime reads none of the constants of ``cases``."""
     if all(case.unread for case in cases):
         return True
     if not known.format.keeps_alive:

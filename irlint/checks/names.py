@@ -21,8 +21,8 @@ DUPLICATE_NAME = Rule(
     "Two values of one graph have the same name.",
     why=(
         "A name must identify one value (single static assignment); if two values share it, a node that uses it is "
-        "ambiguous. In a body, the names of the enclosing graph count too. ONNX Runtime accepts two cases in the "
-        "main graph: several constants with the same name, type and shape, of which it uses the last, and several "
+        "ambiguous. A value of a body must not have a name of the enclosing graph. ONNX Runtime accepts two cases in "
+        "the main graph: several constants with the same name, type and shape, of which it uses the last, and several "
         "inputs with the name of an initializer. In these cases, irlint warns."
     ),
     fix="Rename one of the values, and update the nodes that use it.",
@@ -94,15 +94,15 @@ Neg (x) }>
 )
 
 
-#: From this number of duplicate names on, repeated rows of nodes are searched.
+#: A graph with at least this many duplicate names is searched for repeated rows of nodes.
 LEAST_FOR_ROWS = 3
 
-#: The most users of a name in a help.
+#: The maximum number of users of a name in a help.
 MOST_USERS = 4
 
 _NUMBER = "[0-9]+"
 
-#: The list that contains the values of an origin.
+#: For two origins of values, the list of the graph that contains these values.
 _LIST_NAMES = {"a graph input": "the inputs", "an initializer": "the initializers"}
 
 
@@ -125,7 +125,7 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _duplicates(graph: Graph, known: Known) -> Iterator[Problem]:
-    """A problem for each value with the name of an earlier one."""
+    """A problem for each value with the name of an earlier value."""
     every = list(filter(None, chain.from_iterable([node.outputs for node in graph.nodes])))
     every += {*graph.inputs, *graph.constants}
     if len(set(map(attrgetter("name"), every))) == len(every):
@@ -188,8 +188,9 @@ class _Values:
 
 
 def _renamed_after_node(value: Value, other: Value, values: _Values) -> tuple[Value, str] | None:
-    """(one of two values, the name that it has after its node), as where ``Add_95`` computes ``95``, and ``cache_3``
-    computes ``present_3``; None unless exactly one fits."""
+    """(the value to rename, its new name) of two values with the same name. The new name follows from the name of the
+    node, as the shared name does for the other value: ``Add_95`` computes ``95``, and ``cache_3`` computes
+    ``present_3``. None unless exactly one of the two values fits."""
     found = []
     for intended, renamed in ((other, value), (value, other)):
         makers = values.maker(intended), values.maker(renamed)
@@ -200,10 +201,11 @@ def _renamed_after_node(value: Value, other: Value, values: _Values) -> tuple[Va
 
 
 def _name_like(name: str, node: str = "", other: str = "") -> str:
-    """The name for the result of ``other``, if ``name`` contains the only number in which two names of nodes differ.
+    """The name for the result of node ``other``, built as ``name`` is built from ``node``; "" if there is none.
 
-    If the name of the node itself ends with the complete ``name``: the end of the other name, such as ``conv_1`` of
-    ``node_conv_1`` after ``conv`` of ``node_conv``.
+    If the nodes' names differ in one number that ``name`` contains, the number is replaced. If the name of ``node``
+    ends with ``name``, the new name is the end of ``other``: ``conv_1`` of ``node_conv_1``, as ``conv`` of
+    ``node_conv``.
     """
     if node.rpartition("_")[2] == name:
         unused, prefix = other.rpartition("_")[2], node.removesuffix(name)
@@ -251,7 +253,7 @@ def _help_for_duplicates(value: Value, other: Value, values: _Values) -> str:
 
 
 def _help_by_undefined_name(value: Value, other: Value, values: _Values) -> str:
-    """The help to rename one of two values to the only undefined name of the graph; "" unless exactly one fits.
+    """The help to rename one of two values to the only undefined name of the graph; "" unless exactly one value fits.
 
     A value fits if its node comes before the users of the undefined name. The other node must come before the users of
     the shared name.
@@ -282,7 +284,7 @@ def _are_known_equal(one: Constant | None, other: Constant | None) -> bool:
 
 
 def _duplicate_nodes(graph: Graph) -> Iterator[Problem]:
-    """A problem for each node with the name of an earlier one, except for Constants."""
+    """A problem for each node with the name of an earlier node, except for Constants."""
     names = [node.name for node in graph.nodes if node.name and node.op != "Constant"]
     if len(set(names)) == len(names):
         return
@@ -300,8 +302,8 @@ def _duplicate_nodes(graph: Graph) -> Iterator[Problem]:
 def _is_accepted_by_onnxruntime(values: _Values, known: Known, value: Value, other: Value) -> bool:
     """Whether ONNX Runtime accepts two values of one name.
 
-    It accepts inputs of the main graph if an initializer has their name. Outside of bodies, it accepts constants of one
-    type and shape that are not both sparse.
+    It accepts inputs of the main graph if an initializer has their name. Outside of bodies, it accepts constants of the
+    same type and shape, unless both are sparse.
     """
     graph = values.graph
     if not graph.path and value in values.inputs and other in values.inputs:
@@ -322,7 +324,7 @@ def _is_constant(value: Value, values: _Values) -> bool:
 
 
 def _used_too_early(order: Order, graph: Graph) -> Iterator[Problem]:
-    """One problem for all uses of values of later nodes, at the first one."""
+    """One problem for all nodes of a graph that use a value of a later node. It is at the first of these nodes."""
     cyclic = set(order.cyclic)
     early = [(node, value) for node, value in order.early if node not in cyclic]
     if not early:
@@ -360,7 +362,7 @@ def _untyped_inputs(graph: Graph) -> Iterator[Problem]:
 
 
 def _body_problems(graph: Graph, visible: set[str]) -> Iterator[Problem]:
-    """The problems of bodies that return or redefine outer values, whose names are ``visible``."""
+    """The problems of bodies that return or redefine outer values. ``visible`` has the names of the outer values."""
     if not graph.bodies:
         return
     own = {value.name for value in (*graph.inputs, *graph.constants)} - visible

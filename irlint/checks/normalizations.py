@@ -38,18 +38,21 @@ UNCENTERED = frozenset(
 )
 
 
-#: The helps of normalizations for which a small epsilon is no fix.
+#: The helps of normalizations that a small epsilon does not fix.
 HELPS: Mapping[str, str] = {"LRN": "set `bias` to a positive number, such as 1"}
 
 
 def faults(values: Values, node: Node, name: str, epsilon: float | None) -> Iterator[Fault]:
-    """The fault of the attribute ``name`` of a normalization, whose value is ``epsilon`` (None: its default), or of a
-    normalization of single elements; nothing if both are sound."""
+    """The fault of a normalization: its attribute ``name`` is unusable, or it computes means of single elements.
+
+    ``epsilon`` is the value of the attribute, or None for its default.
+    """
     found, input = "", None
     if epsilon is None or LEAST_EPSILON <= epsilon < LARGEST_EPSILON:
         if _divides(node) and _normalizes_one(values, node):
             yield RESULT_CONSTANT.fault(
-                "each mean is that of 1 element, which minus its mean is 0: the result does not depend on input 0",
+                "each mean is the mean of 1 element, and an element minus itself is 0: the result does not depend on "
+                "input 0",
                 help="normalize other axes",
                 input=0,
             )
@@ -77,12 +80,13 @@ def faults(values: Values, node: Node, name: str, epsilon: float | None) -> Iter
 
 
 def _too_large(values: Values, node: Node, name: str, epsilon: float) -> str:
-    """The message about an epsilon that is much larger than variances; "" for an LRN, or if a variance is as large."""
+    """The message about an epsilon that is much larger than variances; "" for an LRN, or if a known variance is as
+    large."""
     span = extent(values.tensor(node, 4)) if node.op.startswith("BatchNorm") else None
     is_small = span is None or span.most is None or epsilon > LARGEST_EPSILON * span.most
     if node.op == "LRN" or not _divides(node) or not is_small:
         return ""
-    return f"{name} is {epsilon:g}, and the variance does not count beside it: results are almost equal"
+    return f"{name} is {epsilon:g}, and the variance is negligible beside it: results are almost equal"
 
 
 def _lrn(node: Node, bias: float) -> str:
@@ -98,7 +102,7 @@ def _lrn(node: Node, bias: float) -> str:
 
 def _zero_variance(values: Values, node: Node, epsilon: float) -> str:
     """The message about a BatchNormalization whose epsilon is 0, or becomes 0 in float16, and whose variance contains
-    0. "" for other numbers, and in training mode."""
+    0; "" for other numbers and in training mode."""
     tensor, training = values.tensor(node, 4), node.attributes.get("training_mode")
     dtype = tensor.dtype if tensor is not None else None
     used = rounded(epsilon, "float16") if dtype == "float16" else epsilon
@@ -110,13 +114,13 @@ def _zero_variance(values: Values, node: Node, epsilon: float) -> str:
 
 
 def _divides(node: Node) -> bool:
-    """Whether a normalization divides: every one except an MVN that only subtracts the mean."""
+    """Whether a normalization divides. All do, except an MVN that only subtracts the mean."""
     divides = node.attributes.get("normalize_variance")
     return node.op != "MVN" or divides is None or str(divides.value).lower() in ("true", "1")
 
 
 def _normalizes_one(values: Values, node: Node) -> bool:
-    """Whether each mean that a normalization computes is that of a single element; False if this is unknown."""
+    """Whether each mean that a normalization computes is the mean of a single element; False if this is unknown."""
     tensor = values.tensor(node, 0)
     if tensor is None or tensor.shape is None:
         return False

@@ -8,7 +8,7 @@ from irlint.findings.wording import listed
 from irlint.inference.origins import Makers, chain, shape_of, trail
 from irlint.model import Node
 
-#: The most nodes of a path in a help.
+#: The maximum number of nodes of a path in a help.
 MOST_NODES = 3
 
 #: A size with more characters is not written out.
@@ -16,7 +16,8 @@ LONGEST_SIZE = 40
 
 
 def correction(node: Node, marks: Sequence[tuple[int, int]], makers: Makers) -> str:
-    """The help for two inputs of a node whose sizes differ: the nodes that compute only one of the sizes."""
+    """The help for a node with two inputs whose sizes differ. The help names the nodes that compute only one of the
+    sizes; "" if there are none."""
     first = dict(reversed(marks))
     paths = {index: _computing_nodes(node, index, axis, makers) for index, axis in sorted(first.items())}
     shared = set.intersection(*map(set, paths.values())) if paths else set()
@@ -30,7 +31,8 @@ def correction(node: Node, marks: Sequence[tuple[int, int]], makers: Makers) -> 
 
 
 def unstrided(node: Node, index: int, axis: int, makers: Makers) -> str:
-    """The nodes that keep a size although they slide a window, and so may have lost strides, in words."""
+    """The nodes, as text, that keep the size of an axis although they slide a window. They may have lost their
+    strides."""
     value = node.inputs[index] if index < len(node.inputs) else None
     found = trail(value, axis, makers) if value is not None else None
     nodes = [each for each in (found.kept if found is not None else ()) if _slides_window_by_one(each, makers)]

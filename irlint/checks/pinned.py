@@ -94,7 +94,7 @@ def _problem(promise: Promise, message: str, name: str = "") -> Problem:
 
 
 def _promised_ends(own: Sequence[End], promised_types: Mapping[str, Tensor]) -> tuple[End, ...]:
-    """The promised inputs or outputs with the promised types; the ``own`` ones if nothing is promised."""
+    """The promised inputs or outputs, with the promised types. If nothing is promised, those of the model (``own``)."""
     if not promised_types:
         return tuple(own)
     by_name = {name: each for each in own for name in each.names}

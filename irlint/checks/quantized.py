@@ -1,4 +1,4 @@
-"""Finds quantizations in which all numbers become one."""
+"""Finds quantizations that map every number to the same number."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SMALLEST_NORMAL = 2.0**-126
 #: Numbers above the root of the largest float32 overflow when they are multiplied by each other.
 LARGE = 2.0**64
 
-#: The levels of a wider range have normal numbers between them, however many there are.
+#: In a wider range, the distance between two levels is a normal number, for any number of levels.
 NARROW = SMALLEST_NORMAL * 2**32
 
 #: The highest bytes of numbers of float32 that are negative or below 2**-125, and of those that are at least 2**-31.
@@ -55,8 +55,8 @@ def faults(values: Values, node: Node) -> tuple[Fault, ...]:
 
 
 def _quantized(values: Values, node: Node) -> str:
-    """The message about a QuantizeLinear that maps every number to the same one; "" if it maps numbers to several, or
-    if that is unknown."""
+    """The message about a QuantizeLinear that maps every number to the same number; "" if it may map numbers to several
+    numbers."""
     whole, made = values.intervals.whole, values.known.types.get(node.outputs[0]) if node.outputs[0] else None
     if len(node.inputs) < 2 or not isinstance(made, Tensor) or made.dtype not in INTEGERS:
         return ""
@@ -74,13 +74,13 @@ def _quantized(values: Values, node: Node) -> str:
 
 
 def _step(number: float, held: Interval) -> float:
-    """The quantized number before it is stored: rounded, and limited to the numbers of the type."""
+    """The number after it is rounded and limited to the range ``held`` of the quantized type."""
     return min(max(number if abs(number) == inf else round(number), held.low), held.high)
 
 
 def _limited(values: Values, node: Node) -> str:
-    """The message about a FakeQuantize that maps every number to one number or to its limits; "" if it maps numbers to
-    several, or if that is unknown."""
+    """The message about a FakeQuantize that maps every number to one number or to its limits; "" if it may map numbers
+    to other numbers."""
     if len(node.inputs) < 5:
         return ""
     types, whole = values.known.types_of(node.inputs), values.intervals.whole
@@ -136,14 +136,16 @@ def _one_step(data: Interval, least: float, most: float, levels: int) -> float:
 
 
 def _levels(node: Node) -> int:
-    """The number of levels of a FakeQuantize, 0 if it is not readable."""
+    """The number of levels of a FakeQuantize; 0 if it is not readable."""
     return max(integer_in(node.attributes.get("levels")) or 0, 0)
 
 
 def decompressed(values: Values, node: Node, maker: Node) -> Iterator[Fault]:
-    """The fault of a product of compressed weights, of a product of integers, or of the scale of quantized data, with a
-    scale that erases them or makes them infinite; none for other products. ``maker`` makes input 0, as a conversion to
-    floating point, or the subtraction after it."""
+    """The fault of a multiplication by a scale that makes the results 0 or infinite. Input 0 must be compressed
+    weights, a product of integers, or the measured scale of quantized data; other multiplications have no fault.
+
+    ``maker`` computes input 0. It is a conversion to floating point, or the subtraction after the conversion.
+    """
     zero: float | None = 0.0
     while maker.op in ("Sub", "Subtract"):
         before, zero = values.maker(maker, 0), only_number(values.tensor(maker, 1))
@@ -170,14 +172,14 @@ def decompressed(values: Values, node: Node, maker: Node) -> Iterator[Fault]:
 
 
 def _is_of_integers(values: Values, maker: Node) -> bool:
-    """Whether a node converts a product of integers, or measures the scale of data."""
+    """Whether a node converts a product of integers, or measures the scale of data (DynamicQuantizeLinear)."""
     before = values.maker(maker, 0) if maker.op in ("Cast", "Convert") else None
     return maker.op == "DynamicQuantizeLinear" or (before is not None and before.op in INTEGER_PRODUCTS)
 
 
 def nothing_left(stored: Tensor, scale: Extent) -> Iterator[Fault]:
-    """The fault of quantized weights that all equal their zero point, although each scale is above 1 or the scales
-    differ: quantizers give each channel of zeros the same scale, of 1 at most."""
+    """The fault of quantized weights that all equal their zero point, if each scale is above 1 or the scales differ.
+    Weights that were 0 before quantization do not have these scales: quantizers give them equal scales of at most 1."""
     number, count = only_number(stored), prod(static(stored.shape or ()))
     if number is None or count < 2 or scale.least is None or not (scale.least > 1 or scale.least != scale.most):
         return
@@ -190,7 +192,7 @@ def nothing_left(stored: Tensor, scale: Extent) -> Iterator[Fault]:
 
 
 def only_number(tensor: Tensor | None) -> float | None:
-    """The number that all elements of a tensor are equal to; None if they differ or are unknown."""
+    """The number that all elements of a tensor equal; None if elements differ or are unknown."""
     span = extent(tensor)
     if tensor is None or span is None or span.least != span.most or span.nans or span.infinities:
         return None

@@ -33,7 +33,7 @@ g (float[2] x) => (float[2] y) { s = Sigmoid (x) n = Neg (s) m = Sub (n, s) y = 
 g (float[2] x) => (float[2] y) { s = Sigmoid (x) y = Log (s) }""",
     role="nan",
 )
-#: Powers of a whole number below this one are finite where the data are small.
+#: Powers with an integer exponent below this number are finite if the data are small.
 LARGE_EXPONENT = 16
 
 #: The help, by operator.
@@ -47,14 +47,14 @@ HELPS: Mapping[str, str] = {
 #: The input that makes a result infinite, if it is not the first.
 FAULTY_INPUT: Mapping[str, int] = dict.fromkeys(("Div", "Divide"), 1)
 
-#: The infinite numbers that all results may be because of one operand.
+#: The infinities to which one operand may set all results, by operator.
 ABSORBED_BY: Mapping[str, tuple[float, ...]] = {
     **dict.fromkeys(("Add", "Sum", "Max", "Maximum"), (inf,)),
     **dict.fromkeys(("Sub", "Subtract"), (inf, -inf)),
     **dict.fromkeys(("Min", "Minimum"), (-inf,)),
 }
 
-#: Operators that change no infinity by finite numbers.
+#: Operators whose result is infinite if one operand is infinite and the others are finite.
 ADDITIONS = frozenset(("Add", "Sub", "Subtract", "Neg", "Negative", "Identity"))
 
 #: Operators that compute a variance from squares.
@@ -70,7 +70,7 @@ def faults(values: Values, node: Node) -> Iterable[Fault]:
 
 
 def _never_finite(values: Values, node: Node) -> Iterable[Fault]:
-    """The fault of a node with a result element that is finite for no input of the model; none if there is none."""
+    """The fault of a node with a result element that is finite for no input of the model; none if all may be finite."""
     parts, shape = _each(values, node)
     at = next((at for at, part in enumerate(parts) if part.why), None)
     if at is not None:
@@ -83,15 +83,16 @@ def _never_finite(values: Values, node: Node) -> Iterable[Fault]:
 
 
 def _each(values: Values, node: Node) -> tuple[Parts, tuple[int, ...] | None]:
-    """The intervals of the elements of a result, and the sizes of the last axes if they are broadcast from these."""
+    """(intervals of the elements of a result, sizes of the last axes along which the intervals differ). The sizes are
+    None if each element has an interval, or if one interval stands for all."""
     parts = values.intervals.results(node)
     grid = values.intervals.grid_of(node) if len(parts) == 1 and not parts[0].why else None
     return (parts, None) if grid is None else (grid.parts, grid.shape)
 
 
 def _place(at: int, shape: tuple[int, ...] | None) -> str:
-    """The place of an element in a message: its number, or its index along the axes of ``shape``, the last ones of the
-    result."""
+    """The place of an element in a message: its number, or its index along the last axes of the result, which have the
+    sizes ``shape``."""
     if shape is None:
         return f"element {at} of the result: "
     index = positions(shape)[at]
@@ -100,7 +101,10 @@ def _place(at: int, shape: tuple[int, ...] | None) -> str:
 
 
 def _absorbing(values: Values, node: Node) -> Iterable[Fault]:
-    """A node that is never finite, also because an operand makes every result infinite; a mask is minus infinity."""
+    """The fault of a node that is never finite, or that always has the same infinity as result because of an operand.
+
+    A sum of minus infinity is not reported, because it may be a mask.
+    """
     yield from _never_finite(values, node)
     from irlint.checks.infinite import saturates
 
@@ -117,7 +121,8 @@ def _absorbing(values: Values, node: Node) -> Iterable[Fault]:
 
 def _quotient(values: Values, node: Node) -> Iterable[Fault]:
     # The rule of the operator reports a constant divisor that holds 0.
-    """The fault of a floating-point division by a computed number, as ``_never_finite``; none for other divisions."""
+    """The fault of a floating-point division by a computed number: the result is never finite, or the divisor contains
+    0. None for other divisions."""
     divisor = values.tensor(node, 1)
     if divisor is None or divisor.dtype not in FLOATS or type(divisor) is Weights:
         return
@@ -127,13 +132,14 @@ def _quotient(values: Values, node: Node) -> Iterable[Fault]:
 
 
 def _inverse(values: Values, node: Node) -> Iterable[Fault]:
-    """The fault of a reciprocal, as ``_never_finite``, or of a value that holds 0 whatever the data are."""
+    """The fault of a reciprocal: it is never finite, or its input contains 0 for all data."""
     found = list(_never_finite(values, node))
     return found or _by_zero(values, node, 0)
 
 
 def _by_zero(values: Values, node: Node, index: int) -> Iterator[Fault]:
-    """The fault of a division by an input that holds 0 whatever the data are; none if the infinity may be replaced."""
+    """The fault of a division by an input that contains 0 for all data; none if a later node may replace the
+    infinity."""
     reason = zeros.holds_zero(values, node.inputs[index])
     if reason and not zeros.is_replaced(values.users, node.outputs[0], node.op):
         yield ALWAYS_NAN.fault(
@@ -144,8 +150,8 @@ def _by_zero(values: Values, node: Node, index: int) -> Iterator[Fault]:
 
 
 def _power(values: Values, node: Node) -> Iterable[Fault]:
-    """The fault of a power with a constant exponent below 0 or with a fraction, as ``_never_finite``, or of differences
-    from their mean; none for other exponents."""
+    """The fault of a power with a constant exponent: the result is never finite, or the base contains differences from
+    a mean. Except in narrow types, small integer exponents have no fault."""
     exponents = values.intervals.parts(node.inputs[1] if len(node.inputs) > 1 else None)
     if not all(each.low == each.high for each in exponents):
         return
@@ -160,8 +166,8 @@ def _power(values: Values, node: Node) -> Iterable[Fault]:
 
 
 def _centered(values: Values, node: Node, exponent: float) -> Iterator[Fault]:
-    """The fault of a power with a fraction whose base is the difference of a value from its mean: some differences are
-    negative unless all are 0; none for other bases."""
+    """The fault of a power whose exponent has a fraction and whose base is the difference between a value and its mean.
+    Some of these differences are negative unless all are 0. None for other bases."""
     base = values.maker(node, 0)
     mean = values.maker(base, 1) if base is not None and base.op in ("Sub", "Subtract") else None
     if base is not None and mean is not None and mean.op == "ReduceMean" and mean.inputs[0] is base.inputs[0]:
@@ -174,7 +180,7 @@ def _centered(values: Values, node: Node, exponent: float) -> Iterator[Fault]:
 
 
 def _root(values: Values, node: Node) -> Iterable[Fault]:
-    """The fault of a root, as ``_never_finite``, or of the root of a mean of squares plus a negative number."""
+    """The fault of a root: it is never finite, or its input is a mean of squares plus a negative number."""
     found = list(_never_finite(values, node))
     total = values.maker(node, 0) if not found else None
     if total is None or total.op != "Add":
@@ -198,9 +204,11 @@ def _root(values: Values, node: Node) -> Iterable[Fault]:
 
 
 def _logarithm(values: Values, node: Node) -> Iterable[Fault]:
-    """The fault of a logarithm, as ``_never_finite``, or of the logarithm of 0: of 0 alone, of single elements of a
-    computed value beside numbers of any size, or of zeros that are multiplied by it. Where other elements are at most
-    1, the logarithm of 0 may be a mask."""
+    """The fault of a logarithm that is never finite, or of a logarithm of 0.
+
+    A logarithm of 0 is a fault if all elements are 0, if other elements have no upper limit, or if a product multiplies
+    it by the 0. If the other elements have an upper limit, it may be a mask.
+    """
     yield from _never_finite(values, node)
     yield from _times_itself(values, node)
     parts, shape = _each(values, node)
@@ -215,7 +223,7 @@ def _logarithm(values: Values, node: Node) -> Iterable[Fault]:
 
 
 def _times_itself(values: Values, node: Node) -> Iterator[Fault]:
-    """The fault of the logarithm of a value that holds 0 whatever the data are, if a product multiplies the two."""
+    """The fault of the logarithm of a value that contains 0 for all data, if a product multiplies it by the value."""
     given, seen = values.intervals.origin(node.inputs[0]), {node.outputs[0]}
     if not zeros.holds_zero(values, given):
         return
@@ -237,8 +245,8 @@ def _times_itself(values: Values, node: Node) -> Iterator[Fault]:
 
 
 def _softmax(values: Values, node: Node) -> Iterable[Fault]:
-    """The faults of a Softmax with a mask of which a row is minus infinity everywhere, of scores that are multiplied by
-    0, and of an axis of size 1 if the model returns the result."""
+    """The faults of a Softmax: a row of its mask is minus infinity everywhere, its scores are multiplied by 0, or its
+    axis has size 1 and the model returns the result."""
     tensor, value = values.tensor(node, 0), node.inputs[0] if node.inputs else None
     axis = softmax_axis(node, len(tensor.shape)) if tensor is not None and tensor.shape is not None else None
     if value is None or tensor is None or axis is None:
@@ -261,7 +269,7 @@ def _softmax(values: Values, node: Node) -> Iterable[Fault]:
 
 
 def _loss(values: Values, node: Node) -> Iterator[Fault]:
-    """The fault of a mean loss whose weights of classes are all 0; nothing for other losses."""
+    """The fault of a mean loss whose class weights are all 0; nothing for other losses."""
     reduction = node.attributes.get("reduction")
     is_mean = reduction is None or reduction.value in ("mean", b"mean")
     if is_mean and len(node.inputs) > 2 and values.intervals.whole(node.inputs[2]).is_zero:
@@ -273,8 +281,8 @@ def _loss(values: Values, node: Node) -> Iterator[Fault]:
 
 
 def masked(values: Values, value: Value, index: int, axis: int = -1) -> Iterator[Fault]:
-    """The fault of the scores of a Softmax along an axis, or of their mask, of which a row is minus infinity
-    everywhere. The axis is counted from the end."""
+    """The fault of a Softmax along ``axis``, if a row of its scores or of their mask is minus infinity everywhere. The
+    axis is counted from the end."""
     found = _infinite_row(values, value, axis)
     if found is not None:
         row, name = found
@@ -287,8 +295,8 @@ def masked(values: Values, value: Value, index: int, axis: int = -1) -> Iterator
 
 
 def _infinite_row(values: Values, value: Value, axis: int, steps: int = STEPS) -> tuple[int, str] | None:
-    """The first row of a value, or of a term of it, that is minus infinity everywhere, and the name of the value; None
-    if there is none."""
+    """(index of the first row of a value, or of a term of it, that is minus infinity everywhere; name of the value or
+    term). None if there is no such row."""
     tensor = values.known.types.get(value)
     node = values.makers.get(value)
     if not isinstance(tensor, Tensor) or not steps:
@@ -309,8 +317,8 @@ def _infinite_row(values: Values, value: Value, axis: int, steps: int = STEPS) -
 
 
 def _overflowing_row(values: Values, value: Value, tensor: Tensor) -> tuple[int, str] | None:
-    """The first row of a sum whose known terms add up to minus infinity everywhere, and the name of the sum; None if
-    there is none. A term without bounds is taken to be small, as scores are beside a mask."""
+    """(index of the first row of a sum whose terms add up to minus infinity everywhere, name of the sum). None if there
+    is no such row. Terms without a lower limit, such as scores, count as 0, because a mask is much larger."""
     shape = tensor.shape
     if shape is None or not fits(shape):
         return None
@@ -328,7 +336,7 @@ def _overflowing_row(values: Values, value: Value, tensor: Tensor) -> tuple[int,
 
 
 def _terms(values: Values, value: Value, steps: int = STEPS) -> Iterator[Value]:
-    """The values that nested additions add up to ``value``."""
+    """The terms whose sum is ``value``. Terms that are sums themselves are split up."""
     node = values.makers.get(value)
     if node is None or node.op != "Add" or not steps:
         yield value
@@ -339,7 +347,7 @@ def _terms(values: Values, value: Value, steps: int = STEPS) -> Iterator[Value]:
 
 
 def _exponential(values: Values, node: Node) -> Iterable[Fault]:
-    """The fault of an exponential, as ``_never_finite``, or of one that is 0 for all inputs."""
+    """The fault of an exponential: it is never finite, or it is 0 for all inputs."""
     yield from _never_finite(values, node)
     result, given = values.intervals.result(node), values.intervals.whole(node.inputs[0])
     if result.is_zero and given.low < given.high:
@@ -347,7 +355,7 @@ def _exponential(values: Values, node: Node) -> Iterable[Fault]:
 
 
 def _constant(message: str, help: str) -> Fault:
-    """The fault of a result that input 0 makes constant."""
+    """The fault of a result that is the same number for all inputs because of input 0."""
     from irlint.checks.factors import RESULT_CONSTANT
 
     return RESULT_CONSTANT.fault(message, help=help, input=0)
@@ -372,7 +380,7 @@ def row_of(number: float, parts: Parts, width: int, tensor: Tensor) -> int | Non
     return next((at for at, row in enumerate(rows) if all(each.low == each.high == number for each in row)), None)
 
 
-#: The checks of operators; for others, whether their result is ever finite.
+#: The checks by operator. Other operators are checked by ``_never_finite``.
 CHECKS: Mapping[str, Callable[[Values, Node], Iterable[Fault]]] = {
     **dict.fromkeys(("Div", "Divide"), _quotient),
     **dict.fromkeys(("Pow", "Power"), _power),

@@ -1,4 +1,4 @@
-"""Computes the intervals of reductions: of given elements, or of several elements of one interval."""
+"""Computes the intervals of reductions, from an interval for each element or from one interval for all elements."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ ROUGHLY = 1e-2
 
 
 def length(given: Sequence[Interval], site: Site) -> Interval:
-    """The interval of the Euclidean norm of given elements, whose squares may be infinite although it is not."""
+    """The interval of the Euclidean norm of elements with an interval each. The squares may be infinite, the norm
+    not."""
     ends = [magnitude((each,), site) for each in given]
     low, high = math.hypot(*(each.low for each in ends)), math.hypot(*(each.high for each in ends))
     return held(low, inf if sum_of_squares(given, site).high == inf else high, site.dtype)
@@ -35,7 +36,7 @@ def sum_of_squares(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def mean(given: Sequence[Interval], site: Site) -> Interval:
-    """The interval of the mean of given elements, whose sum may be infinite although the mean is not."""
+    """The interval of the mean of elements with an interval each. The sum may be infinite although the mean is not."""
     largest = sum_of_magnitudes(given, site)
     if largest.is_zero or largest.why:
         return largest
@@ -46,7 +47,7 @@ def mean(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def multiple(given: Sequence[Interval], site: Site) -> Interval:
-    """The interval of the product of given elements."""
+    """The interval of the product of elements with an interval each."""
     found = given[0]
     for each in given[1:]:
         found = multiplied(found, each, site)
@@ -56,12 +57,12 @@ def multiple(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def _widened(low: float, high: float) -> Interval:
-    """An interval that contains the rounding errors of many elements."""
+    """The interval from ``low`` to ``high``, extended by the rounding errors of many elements."""
     return Interval(low - ROUGHLY * abs(low), high + ROUGHLY * abs(high)) if isfinite(low) or isfinite(high) else ANY
 
 
 def total(given: Sequence[Interval], site: Site) -> Interval:
-    """The interval of the sum of several elements of one interval, at least one."""
+    """The interval of the sum of one or more elements that share one interval."""
     x, count = given[0], site.count
     if x.is_zero or count == 1:
         return x
@@ -82,13 +83,13 @@ def total_square(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def norm(given: Sequence[Interval], site: Site) -> Interval:
-    """The interval of the Euclidean norm of several elements of one interval."""
+    """The interval of the Euclidean norm of elements that share one interval."""
     ends = magnitude(given, site)
     return ends if ends.is_zero else Interval(ends.low, inf)
 
 
 def total_product(given: Sequence[Interval], site: Site) -> Interval:
-    """The interval of the product of several elements of one interval."""
+    """The interval of the product of elements that share one interval."""
     x = given[0]
     if x.is_zero:
         return x
@@ -111,8 +112,8 @@ def matrix_product(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def softmax_axis(node: Node, rank: int) -> int | None:
-    """The axis of a Softmax of ``rank`` axes, counted from the end; None if it is unknown, or if there are several, as
-    in an old opset."""
+    """The axis of a Softmax of ``rank`` axes, counted from the end; None if it is unknown. Also None if the Softmax
+    works on several axes, as it may before opset 13."""
     attribute, is_old = node.attributes.get("axis"), isinstance(node.version, int) and node.version < LAST_AXIS_SINCE
     default = 1 if is_old or isinstance(node.version, str) else -1
     axis = default if attribute is None else integer_in(attribute)
@@ -131,7 +132,7 @@ def row_length(node: Node, tensor: Tensor) -> int | None:
 
 
 def reduced_count(given: Tensor | None, made: Tensor) -> int | None:
-    """The number of elements of which each result of a reduction is made; None if a size is unknown."""
+    """The number of elements from which each result of a reduction is computed; None if a size is unknown."""
     if given is None or given.shape is None or made.shape is None:
         return None
     sizes, kept = list(given.shape), [dim for dim in made.shape if dim != 1]

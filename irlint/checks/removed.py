@@ -1,4 +1,4 @@
-"""Finds the problems of values that no result of the model shows, because whatever reads the values replaces them."""
+"""Removes problems of values that do not affect the results of the model, because later nodes replace the values."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ OF_SHAPES = frozenset(("Shape", "ShapeOf", "Size"))
 #: Operators that test elements for NaN and infinity.
 TESTING = frozenset(("IsNaN", "IsInf", "IsFinite"))
 
-#: The branch of an If that a true condition chooses.
+#: The names of the branch of an If that a true condition chooses.
 OF_TRUTH = frozenset(("then_branch", "then_body"))
 
 
 def without_removed(problems: Sequence[Problem], known: Known) -> list[Problem]:
-    """The problems without those of values that are read only for their shape, that are in a branch that is never
-    chosen, or whose NaN or infinity is replaced."""
+    """The problems, except those of three kinds of values: only the shape is read, the branch is never chosen, or later
+    nodes replace the NaN or infinity."""
     reading = Reading(known)
     return [
         each
@@ -34,7 +34,7 @@ def without_removed(problems: Sequence[Problem], known: Known) -> list[Problem]:
 
 
 class Reading:
-    """How the values of a model are read."""
+    """Finds whether the results of a model depend on values with problems."""
 
     def __init__(self, known: Known) -> None:
         self.known = known
@@ -44,7 +44,7 @@ class Reading:
         self.unchosen = frozenset(self._unchosen())
 
     def is_removed(self, problem: Problem) -> bool:
-        """Whether nothing but a shape follows from the value of a problem."""
+        """Whether the results of the model do not depend on the elements of the value with the problem."""
         graph, node = self.graphs.get(problem.graph), problem.node
         if graph is None or node is None:
             return False
@@ -78,7 +78,7 @@ class Reading:
         return [*self._users[graph].get(value, ()), *([None] if value in graph.outputs else ())]
 
     def _reaches(self, graph: Graph, value: Value, removing: Set[str]) -> bool:
-        """Whether an element of a value reaches a node that is none of ``removing``, or a result of the graph."""
+        """Whether elements of a value reach an output of the graph, or a node whose operator is not in ``removing``."""
         for node in self._readers(graph, value):
             if node is None or node.bodies:
                 return True
@@ -89,13 +89,13 @@ class Reading:
         return False
 
     def _chooses(self, node: Node, value: Value) -> bool:
-        """Whether a node takes all elements of one of its inputs, or uses it as the condition."""
+        """Whether a Where or Select uses ``value`` as the condition, or always chooses all its elements."""
         condition = self.intervals.whole(node.inputs[0])
         chosen = 1 if condition.low > 0 else 2
         return value is node.inputs[0] or (condition.low == condition.high and value is node.inputs[chosen])
 
     def _is_partial(self, node: Node) -> bool:
-        """Whether some elements of a result may be finite, and others are not."""
+        """Whether some elements of the result of a node may be finite while others are never finite."""
         parts, grid = self.intervals.results(node), self.intervals.grid_of(node)
         if len(parts) == 1 and grid is not None:
             parts = grid.parts

@@ -10,16 +10,17 @@ from irlint.findings.wording import counted
 from irlint.model import Graph, Node, Problem, Value
 from irlint.records import record, replaced
 
-#: The least nodes of a row that counts as a merged graph.
+#: The minimum number of nodes of a row that is taken for part of a merged graph.
 LEAST_NODES = 3
 
-#: The most rows in a message.
+#: The maximum number of rows in a message.
 SHOWN = 2
 
 
 @record
 class Row:
-    """The nodes ``first`` to ``last`` of a graph, which repeat as many nodes from ``before`` on."""
+    """The nodes ``first`` to ``last`` of a graph. They repeat the same number of nodes that start at index
+    ``before``."""
 
     first: int
     last: int
@@ -30,7 +31,8 @@ class Row:
 
 
 def grouped(duplicates: Sequence[Problem], graph: Graph) -> list[Problem]:
-    """The problems. Those of nodes in repeated rows follow from one problem about the rows."""
+    """The problems, and one problem about all repeated rows. The problems of nodes in these rows name it as
+    ``because``."""
     rows = [row for row in _rows(graph) if row.last - row.first + 1 >= LEAST_NODES]
     if not rows:
         return list(duplicates)
@@ -79,7 +81,8 @@ def _rows(graph: Graph) -> Iterator[Row]:
 
 
 def _repeated_index(node: Node, graph: Graph, makers: dict[str, int], named: dict[str, int]) -> int | None:
-    """The index of the node that ``node`` repeats, by the name of an output or else by its own name."""
+    """The index of the earlier node that ``node`` repeats; None if there is none. Both have the same operator, and an
+    output with the same name; without such an output, the same name."""
     earlier = [makers.get(value.name) for value in node.outputs if value is not None and value.name]
     before = next((each for each in earlier if each is not None), None)
     if before is None:

@@ -1,4 +1,4 @@
-"""Finds names that a file gives to two different sizes."""
+"""Finds names of sizes that a file uses for two different sizes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from irlint.model import Declaration, Graph, Node, Problem, Value
 from irlint.model.tensor import Tensor, tensor_shape
 from irlint.records import NOTHING, record, replaced
 
-#: The least size of an input for which two sizes are compared: 1 is often a special case.
+#: Sizes are compared for input sizes of at least this number, because 1 is often a special case.
 LEAST = 2
 
 #: At most this many sizes of one name are compared with each other.
@@ -37,7 +37,7 @@ class Place:
 
 
 def problems(known: Known, found: Collection[Problem]) -> list[Problem]:
-    """At most one problem: of a name that input sizes share although they must differ, or of names with two sizes.
+    """At most one problem: input sizes that must differ have the same name, or names stand for two sizes.
 
     Values with a problem of ``found``, and values computed from them, are ignored.
     """
@@ -55,7 +55,7 @@ def problems(known: Known, found: Collection[Problem]) -> list[Problem]:
 
 
 def _places(graph: Graph, known: Known) -> dict[str, list[Place]]:
-    """The places of each name in the main graph, without optional inputs."""
+    """The places of each name in the main graph, except for optional inputs."""
     optional = set(graph.inputs).intersection(graph.constants) if known.model.inputs_have_defaults else ()
     found: dict[str, list[Place]] = {}
     values: list[tuple[Value, Node | None]] = [(value, None) for value in (*graph.inputs, *graph.constants)]
@@ -94,7 +94,8 @@ def _wrong_values(found: Collection[Problem], graph: Graph, known: Known) -> set
 def _clash(
     places: Sequence[Place], wrong: Collection[Value | None], known: Known, inputs: Container[str]
 ) -> tuple[Place, Place] | None:
-    """The first two places of a name whose sizes certainly differ, without two axes of one initializer."""
+    """The first two places of a name whose sizes certainly differ. Two axes of the same initializer are not
+    compared."""
     first: dict[Dim, Place] = {}
     for place in places:
         if place.value not in wrong:
@@ -113,7 +114,7 @@ def _clash(
 
 
 def _differ(one: Dim, other: Dim, inputs: Container[str]) -> bool:
-    """Whether two sizes differ for all sizes of ``inputs`` of at least LEAST, and for all sizes that depend on data."""
+    """Whether two sizes differ for all values of their symbols. Symbols of ``inputs`` are at least LEAST."""
     names = {name: symbol(name, LEAST) for name in (*symbols(one), *symbols(other)) if name in inputs}
     try:
         return same(substituted(one, names), substituted(other, names)) is False
@@ -162,7 +163,7 @@ def _declared_name(place: Place, known: Known) -> str:
 def _shared_name_problem(
     graph: Graph, places: Mapping[str, Sequence[Place]], wrong: Collection[Value | None], known: Known
 ) -> Iterator[Problem]:
-    """The problem of the only name of input sizes, if a node needs different sizes for it."""
+    """The problem of the only name of input sizes, if a node needs sizes that differ although all have this name."""
     name = _shared_name(graph, places)
     if name is None:
         return
@@ -178,7 +179,7 @@ def _shared_name_problem(
 
 
 def _shared_name(graph: Graph, places: Mapping[str, Sequence[Place]]) -> str | None:
-    """The only name of sizes of the inputs, if axes at several positions have it."""
+    """The only name of input sizes. None if inputs have several names, or if the name is on one axis only."""
     inputs = set(graph.inputs)
     axes = {name: {place.axis for place in each if place.value in inputs} for name, each in places.items()}
     named = [name for name, each in axes.items() if each]
@@ -191,7 +192,7 @@ def _symbols(demand: Demand) -> frozenset[str]:
 
 
 def _is_unmet_condition_on(demand: Demand, name: str) -> bool:
-    """Whether no size of at least LEAST meets a condition on the size ``name`` alone."""
+    """Whether a condition is about no other size than ``name``, and no size of at least LEAST meets it."""
     return not demand.when and _symbols(demand) == {name} and _is_unmet(demand, (name,))
 
 
@@ -200,7 +201,7 @@ def _is_unmet(demand: Demand, inputs: Container[str]) -> bool:
 
 
 def _can_work_with_separate_names(node: Node, graph: Graph, known: Known) -> bool:
-    """Whether sizes can meet a condition of a node if each axis of the inputs has its own name."""
+    """Whether sizes can meet a condition of the node if each axis of each input has its own name."""
     separate = with_separate_names(graph, known)
     inputs = _input_symbols(separate)
     return any(each.node is node and not _is_unmet(each, inputs) for each in separate.requires)
@@ -226,7 +227,8 @@ def with_separate_names(graph: Graph, known: Known) -> Known:
 
 
 def with_consequences(found: Sequence[Problem], known: Known) -> list[Problem]:
-    """The problems; those that separate names of the axes solve become warnings ``because`` of the shared name."""
+    """The problems. If separate names of the axes solve a problem, it becomes a warning, and its ``because`` is the
+    problem of the shared name."""
     from irlint.checks import frozen
 
     graph = known.model.graph

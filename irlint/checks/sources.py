@@ -1,4 +1,4 @@
-"""Helps for IR input ports without an edge, and for bytes of the weights file that no Const uses."""
+"""Writes helps for input ports of an IR that have no source, and finds bytes of weights files that no Const uses."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ from irlint.parsers.openvino.types import renamed_type
 from irlint.parsers.weights import byte_size
 from irlint.records import NOTHING, replaced
 
-#: The most layers in a help.
+#: The maximum number of layers that a help names.
 SHOWN = 3
 
-#: The number of ports for which sources are searched.
+#: The maximum number of ports that get a help of this module.
 SEARCHED = 10
 
 
 def with_sources(problems: list[Problem], known: Known, rules: Collection[Rule]) -> list[Problem]:
-    """The problems. The first SEARCHED errors of ``rules`` get a help to restore a layer or to remove the port."""
+    """The problems. The first SEARCHED errors of ``rules`` get a help to connect or restore a layer, or to remove the
+    port."""
     about_ports = [each for each in problems if each.is_error and each.fault.rule in rules]
     searched = {id(each) for each in about_ports[:SEARCHED]}
     return [_with_source(each, known) if id(each) in searched else each for each in problems]
 
 
 def _with_source(problem: Problem, known: Known) -> Problem:
-    """The problem with a help for its port, if it is about exactly one port without a value."""
+    """The problem. If exactly one port without a value causes the problem, it gets a help for this port."""
     node, fault = problem.node, problem.fault
     if node is None:
         return problem
@@ -50,7 +51,7 @@ def _with_source(problem: Problem, known: Known) -> Problem:
 
 
 def _unconnected_port(problem: Problem, node: Node) -> int | None:
-    """The index of the only port without a value that a problem is about."""
+    """The index of the port without a value that a problem is about; None unless there is exactly one."""
     if problem.fault.rule is DANGLING_EDGE:
         if problem.place is None or problem.place.attribute != "from-layer" or node.inputs.count(None) != 1:
             return None
@@ -63,7 +64,10 @@ def _unconnected_port(problem: Problem, node: Node) -> int | None:
 
 
 def makers_of_unused(graph: Graph) -> dict[Shape, list[tuple[Node, Value]]]:
-    """(node, value) of each unused value, by declared shape; without scalars and values of undeclared shape."""
+    """For each declared shape, the (node, value) pairs of the unused values with this shape.
+
+    Scalars and values without a declared shape are omitted.
+    """
     needed = used_values(graph)
     found: dict[Shape, list[tuple[Node, Value]]] = {}
     for maker, value in _outputs(graph):
@@ -75,9 +79,9 @@ def makers_of_unused(graph: Graph) -> dict[Shape, list[tuple[Node, Value]]]:
 def help_to_connect_unused(
     node: Node, index: int, makers: Mapping[Shape, Sequence[tuple[Node, Value]]], graph: Graph
 ) -> str:
-    """The help to connect an unused layer of the type that a port declares; "" for none or more than SHOWN.
+    """The help to connect an unused layer that has the type that input port ``index`` declares.
 
-    ``makers`` are the unused values by shape.
+    Returns "" if no layer fits, or more than SHOWN do. ``makers`` is the result of ``makers_of_unused``.
     """
     declared = node.input_ports[index].type
     of_port_type = [
@@ -99,7 +103,7 @@ def _is_removable_port(node: Node, index: int, known: Known) -> bool:
 
 
 def _accepts(node: Node, inputs: tuple[Value | None, ...], known: Known) -> bool:
-    """Whether a node certainly has no warning or error with other inputs."""
+    """Whether a node with ``inputs`` instead of its own inputs certainly has no warning or error."""
     other = replaced(node, inputs=inputs, input_ports=node.input_ports[: len(inputs)])
     call, faults = Binder(known.model).bound(other, NOTHING, within_function=False)
     if any(each.severity.rank for each in faults):
@@ -113,7 +117,7 @@ def _accepts(node: Node, inputs: tuple[Value | None, ...], known: Known) -> bool
 
 
 def _help_to_restore_const(node: Node, index: int, known: Known) -> str:
-    """The help to restore a missing Const, if exactly one range of unused bytes has the needed size."""
+    """The help to restore a missing Const; "" unless exactly one range of unused bytes has the needed size."""
     port = node.input_ports[index]
     shape, dtype = port.type.shape, port.type.dtype
     sizes = [dim for dim in shape or () if isinstance(dim, int)]
@@ -177,7 +181,10 @@ def _outputs(graph: Graph) -> Iterator[tuple[Node, Value]]:
 
 
 def _is_of_port_type(given: Type | None, declared: Type) -> bool:
-    """Whether a value has the shape, above rank 0, and the element type of a port. One type may be unknown."""
+    """Whether a value of type ``given`` has the shape and the element type that a port declares.
+
+    Scalars never do. An unknown element type of the value or of the port counts as equal.
+    """
     if not isinstance(given, Tensor) or not isinstance(declared, Tensor) or not given.shape:
         return False
     return (given.shape == declared.shape and None in (given.dtype, declared.dtype)) or given == declared

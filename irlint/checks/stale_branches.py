@@ -1,4 +1,4 @@
-"""Groups wrong declared shapes in alternative bodies: exporters write the shapes of one run into all of them."""
+"""Groups wrong declared shapes in the branches of a node. Exporters write the shapes of one run into all branches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from irlint.records import replaced
 
 
 def grouped(found: Sequence[Problem], stale: Sequence[Problem], known: Known) -> list[Problem]:
-    """The problems. Of the ``stale`` shapes in alternative bodies, only the first remains, with their number."""
+    """The problems. Only the first problem of the ``stale`` shapes in branches remains. Its message counts the
+    others."""
     alternative_paths = [
         f"{body.path}/"
         for graph in graphs(known.model)

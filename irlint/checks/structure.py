@@ -11,7 +11,7 @@ from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs, used, varying
 from irlint.model.tensor import Tensor
 
-#: The most unused values in the help for a cycle.
+#: The maximum number of unused values in the help for a cycle.
 MOST_UNUSED = 6
 
 UNDEFINED_NAME = Rule(
@@ -53,10 +53,10 @@ g (float[2,3] x) => (float[2,3] y) { z = Add (x, x) y = Relu (z) }""",
 )
 
 
-#: The number of undefined names for which similar names are searched.
+#: The maximum number of undefined names for which irlint searches a similar name.
 SEARCHED = 3
 
-#: The most nodes of a cycle in a message, unless only one more exists.
+#: The maximum number of nodes of a cycle in a message. A single further node is also shown.
 SHOWN_ON_CYCLE = 4
 
 
@@ -76,7 +76,7 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _undefined_names(graph: Graph, known: Known, searched: int) -> Iterator[Problem]:
-    """The problems of undefined names. Only for the first ``searched`` names is a similar value searched."""
+    """The problems of undefined names. A similar value is searched only for the first ``searched`` names."""
     if not graph.undefined:
         return
     undefined = dict.fromkeys(graph.undefined)
@@ -128,7 +128,8 @@ def _cycle_problem(graph: Graph, known: Known) -> Iterator[Problem]:
 
 
 def _help_to_break(cyclic: Sequence[Node]) -> str:
-    """The help to break a cycle, at its only backward input if there is just one."""
+    """The help to break a cycle. If it has exactly one backward input (see ``backward_inputs``), the help names the
+    input."""
     backward = backward_inputs(cyclic)
     if len(backward) != 1 or len(cyclic) == 1:
         return "break the cycle: one of these inputs has to come from outside of it"
@@ -140,7 +141,8 @@ def _help_to_break(cyclic: Sequence[Node]) -> str:
 
 
 def _shortest_cycle_note(cyclic: Sequence[Node]) -> Iterator[str]:
-    """The note that lists the shortest cycle through the first backward inputs, if it is not the only cycle."""
+    """The note that lists the shortest cycle through one of the first backward inputs; nothing if all nodes are on
+    it."""
     makers: dict[Value | None, Node] = {value: node for node in cyclic for value in node.outputs if value}
     users: dict[Node, list[Node]] = {}
     for node in cyclic:
@@ -157,7 +159,7 @@ def _shortest_cycle_note(cyclic: Sequence[Node]) -> Iterator[str]:
 
 
 def _shortest_path(start: Node, end: Node, users: Mapping[Node, Sequence[Node]]) -> list[Node]:
-    """The nodes of the shortest path along uses from one node to another; [] if there is none."""
+    """The nodes of the shortest path from ``start`` to ``end``, each a user of the node before; [] if there is none."""
     before: dict[Node, Node] = {start: start}
     waiting = [start]
     for node in waiting:
@@ -173,7 +175,8 @@ def _shortest_path(start: Node, end: Node, users: Mapping[Node, Sequence[Node]])
 
 
 def _connection_notes(cyclic: Sequence[Node], shown: int) -> Iterator[str]:
-    """The notes about connections in a cycle: of ``shown`` backward inputs, then of the first ``shown`` nodes."""
+    """The notes about connections in a cycle: the first ``shown`` backward inputs, then all of the first ``shown``
+    nodes."""
     backward = backward_inputs(cyclic)
     makers: dict[Value | None, Node] = {value: node for node in cyclic for value in node.outputs if value is not None}
     edges = [(node, index) for node in cyclic[:shown] for index, value in enumerate(node.inputs) if value in makers]
@@ -185,7 +188,7 @@ def _connection_notes(cyclic: Sequence[Node], shown: int) -> Iterator[str]:
 
 
 def backward_inputs(cyclic: Sequence[Node]) -> list[tuple[Node, int]]:
-    """(node, index) of each input in a cycle that is an output of the node itself or of a later node."""
+    """(node, index) of each backward input in a cycle: it is an output of the node itself or of a later node."""
     makers = {value: node for node in cyclic for value in node.outputs if value is not None}
     return [
         (node, index)
@@ -196,7 +199,7 @@ def backward_inputs(cyclic: Sequence[Node]) -> list[tuple[Node, int]]:
 
 
 def _help_to_connect_layer(cyclic: Sequence[Node], graph: Graph, known: Known) -> str:
-    """The help to connect an unused layer or value, if only one input in the cycle fits."""
+    """The help to connect an unused layer or value; "" unless it fits exactly one input in the cycle."""
     if not known.format.ports_declare:
         return _help_to_connect_value(cyclic, graph, known)
     from irlint.checks.sources import SEARCHED, help_to_connect_unused, makers_of_unused

@@ -17,7 +17,7 @@ from irlint.targets.objections import TARGET_NOT_KNOWN
 from irlint.targets.tables import short
 from irlint.targets.verdicts import Target, grouped, reasons, record_of, target, too_old
 
-#: Rules about the newest release of ONNX Runtime; the results of a named release replace their warnings.
+#: Rules about the newest release of ONNX Runtime. If the user names a release, its results replace their warnings.
 _OF_THE_NEWEST = (IR_VERSION_TOO_NEW, OPSET_TOO_NEW, NO_KERNEL, KERNEL_ENDED)
 
 

@@ -1,4 +1,4 @@
-"""The transfers of operators: how the interval of a result follows from those of the inputs."""
+"""The transfers of operators. A transfer computes the interval of a result from the intervals of the inputs."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ COMPARISONS: Mapping[str, Transfer] = {
     **dict.fromkeys(("LessOrEqual", "LessEqual"), comparison(1, strict=False)),
 }
 
-#: Operators that are true where all inputs are.
+#: Operators whose result is true where all inputs are true.
 CONJUNCTIONS = ("And", "LogicalAnd")
 
-#: The operand of each comparison that is the larger one where it is true.
+#: For each comparison, the index of the operand that is larger if the comparison is true.
 LARGER: Mapping[str, int] = {op: 0 if op.startswith("Greater") else 1 for op in COMPARISONS}
 
 #: The transfers of elementwise operators of either format.
@@ -85,14 +85,14 @@ KEEPING: Mapping[str, Transfer] = dict.fromkeys(
     ("Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten"), transfers.same
 )
 
-#: Operators that move, repeat or select elements of input 0.
+#: Operators whose results lie in the interval of input 0: they move, repeat, select or average its elements.
 MOVING = (
     *("Transpose", "Expand", "Broadcast", "Tile", "Slice", "StridedSlice", "Gather", "Split", "GatherElements"),
     *("GatherND", "VariadicSplit", "DepthToSpace", "SpaceToDepth", "TopK", "Compress", "ReverseSequence", "Roll"),
     *("ReduceMax", "ReduceMin", "ReduceMean", "MaxPool", "GlobalMaxPool", "GlobalAveragePool", "AdaptiveAvgPool"),
 )
 
-#: The transfers of operators for which only one interval of all elements is computed.
+#: The transfers of operators that compute one interval for all elements.
 GATHERED: Mapping[str, Transfer] = {
     **dict.fromkeys(MOVING, transfers.same),
     **dict.fromkeys(("AveragePool", "AvgPool"), transfers.pooled),
@@ -125,7 +125,7 @@ GATHERED: Mapping[str, Transfer] = {
     **dict.fromkeys(("Shape", "ShapeOf", "Size", "ArgMax", "ArgMin", "NonZero"), within(0, inf)),
 }
 
-#: The transfers of reductions of elements with known intervals.
+#: The transfers of reductions whose elements have an interval each.
 REDUCING: Mapping[str, Transfer] = {
     "ReduceMax": transfers.most,
     "ReduceMin": transfers.least,
@@ -137,14 +137,15 @@ REDUCING: Mapping[str, Transfer] = {
     "ReduceProd": reductions.multiple,
 }
 
-#: The number of inputs that a transfer needs; others need at least one.
+#: The minimum number of inputs of these transfers. Other transfers need one input.
 ARITY: Mapping[Transfer, int] = {
     **dict.fromkeys((transfers.difference, transfers.square_of_difference, transfers.product, transfers.quotient), 2),
     **dict.fromkeys((transfers.power, reductions.matrix_product, *COMPARISONS.values()), 2),
     **dict.fromkeys((transfers.chosen, transfers.scattered, transfers.one_hot), 3),
 }
 
-#: The inputs whose elements count, if these are not all: others are axes, indices, shapes and slopes.
+#: The inputs whose elements determine the result. The other inputs are axes, indices, shapes or slopes. Operators that
+#: are not listed use all inputs.
 OPERANDS: Mapping[str, slice] = {
     **dict.fromkeys((*CONVERTING, *KEEPING, *MOVING, *REDUCING, "ReduceLogSum", "ReduceLogSumExp"), slice(1)),
     **dict.fromkeys(("PRelu", "Resize", "Interpolate", "CumSum", "Trilu"), slice(1)),

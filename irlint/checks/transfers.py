@@ -1,4 +1,4 @@
-"""Computes the intervals of sums, products, choices and reductions from those of their operands.
+"""Computes the intervals of sums, products, choices and reductions from the intervals of their operands.
 
 An interval contains every element that is not NaN, for all inputs of the model.
 """
@@ -20,8 +20,11 @@ ROUNDING = {"float16": 1e-3, "float32": 1e-4, "float64": 1e-4}
 
 @record
 class Interval:
-    """The smallest and the largest number that elements may be. ``why`` is the reason for which no element is finite,
-    except at the border of a function's domain (the root of 0); "" if another one may be finite."""
+    """The smallest and the largest number that elements may be.
+
+    ``why`` is the reason why no element can be finite; "" if an element can be. A single number at the border of a
+    function's domain, such as the root of 0, does not count as finite.
+    """
 
     low: float = -inf
     high: float = inf
@@ -39,7 +42,7 @@ class Interval:
 
     @property
     def text(self) -> str:
-        """``-1``, ``at most -1``, ``at least 2`` or ``between 2 and 3``."""
+        """The interval in words: ``-1``, ``at most -1``, ``at least 2`` or ``between 2 and 3``."""
         if self.low == self.high:
             return f"{self.low:g}"
         if self.low == -inf:
@@ -57,18 +60,20 @@ Parts = tuple[Interval, ...]
 
 @record
 class Site:
-    """The place where an interval is computed: the node, the element type of its result, whether both inputs have the
-    same elements, of how many elements each result of a reduction is made (None if that is unknown), and whether the
-    conditions of a conjunction exclude each other."""
+    """The node for which an interval is computed, and facts about the node."""
 
     node: Node
+    #: The element type of the result.
     dtype: str | None
+    #: Whether both inputs have the same elements.
     is_of_one: bool = False
+    #: The number of elements from which each result of a reduction is computed; None if it is unknown.
     count: int | None = None
+    #: Whether the conditions of a conjunction exclude each other.
     is_never: bool = False
 
     def number(self, name: str, default: float) -> float:
-        """An attribute as a number, in either format; ``default`` if the attribute is omitted, and NaN if it is no
+        """The number in an attribute, in either format; ``default`` if the attribute is omitted, NaN if it is not a
         number."""
         found = self.node.attributes.get(name)
         if found is None:
@@ -102,18 +107,18 @@ def joined(given: Sequence[Interval]) -> Interval:
 
 
 def common(a: Interval, b: Interval) -> Interval:
-    """The numbers that are in both of two intervals that overlap."""
+    """The interval of the numbers that are in both intervals, which must overlap."""
     return Interval(max(a.low, b.low), min(a.high, b.high))
 
 
 def widened(before: Interval, after: Interval) -> Interval:
-    """The interval ``after`` without each limit that differs from that of ``before``."""
+    """The interval ``after``. Each limit that differs from the limit of ``before`` becomes infinite."""
     return Interval(after.low if after.low == before.low else -inf, after.high if after.high == before.high else inf)
 
 
 def held(low: float, high: float, dtype: str | None) -> Interval:
-    """An interval after conversion to an element type: numbers beyond the range of a floating-point type become
-    infinite, and float16 and float32 round the others."""
+    """The interval from ``low`` to ``high`` after conversion to an element type. Numbers beyond the range of a
+    floating-point type become infinite; float16 and float32 round the other numbers."""
     return Interval(_held(low, dtype), _held(high, dtype))
 
 
@@ -193,8 +198,8 @@ def reciprocal(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def power(given: Sequence[Interval], site: Site) -> Interval:
-    """The interval of powers. Apart from squares, only their sign is computed; a single exponent may also show that no
-    power is finite."""
+    """The interval of powers. For most powers except squares, only the sign is computed. A single exponent may also
+    show that no power is finite."""
     x, exponent = given
     power = exponent.low
     if exponent.is_zero or x.low == x.high == 1:
@@ -219,7 +224,7 @@ def power(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def _power_of_numbers(x: float, power: float, site: Site) -> Interval:
-    """The interval of the power of two numbers, which engines round differently."""
+    """The interval of the power of two numbers. It contains the different roundings of runtimes."""
     if site.dtype not in ROUNDING:
         return NOT_NEGATIVE
     limit, exponent, error = FINITE[site.dtype], power * math.log2(x), ROUNDING[site.dtype]
@@ -232,7 +237,11 @@ def _power_of_numbers(x: float, power: float, site: Site) -> Interval:
 
 
 def _of_infinite_exponent(x: Interval, power: float) -> Interval:
-    """The interval of infinite powers of numbers of a magnitude ``x``: 0, or infinite from the other side of 1 on."""
+    """The interval of powers with the infinite exponent ``power``. ``x`` is the interval of the magnitudes of the
+    bases.
+
+    Depending on the sign of ``power``, magnitudes on one side of 1 give 0, and magnitudes on the other side infinity.
+    """
     if (power > 0 and x.low > 1) or (power < 0 and x.high < 1):
         return Interval(
             why=f"the magnitude of input 0 is {x.text} and the exponent is {power:g}: the power is infinite"
@@ -277,8 +286,8 @@ def chosen(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def comparison(larger: int, *, strict: bool) -> Transfer:
-    """The transfer of a comparison that is true where input ``larger`` is larger than the other one, or equal unless
-    ``strict``: 0 where that is false for all numbers, and for NaN."""
+    """The transfer of a comparison that is true if input ``larger`` is larger than the other input. Unless ``strict``,
+    it is also true if both are equal. The interval is 0 if the comparison is false for all numbers."""
 
     def transfer(given: Sequence[Interval], site: Site) -> Interval:
         most, least = given[larger].high, given[1 - larger].low
@@ -288,7 +297,7 @@ def comparison(larger: int, *, strict: bool) -> Transfer:
 
 
 def converted(given: Sequence[Interval], site: Site) -> Interval:
-    """The interval of converted numbers. If one of them may be outside of an integer type, all numbers of this type."""
+    """The interval of converted numbers. If a number may be outside of an integer type, the interval of this type."""
     x = given[0]
     if site.dtype not in INFINITE_FROM:
         every = of_type(site.dtype)
@@ -324,7 +333,7 @@ def any_of(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def with_zero(given: Sequence[Interval], site: Site) -> Interval:
-    """The interval of input 0 and of zeros beside it."""
+    """The interval of a result that contains elements of input 0 and zeros."""
     return joined((given[0], Interval(0, 0)))
 
 
@@ -348,7 +357,7 @@ def pooled(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def resized(given: Sequence[Interval], site: Site) -> Interval:
-    """The interval of a Resize or Interpolate, whose cubic functions overshoot."""
+    """The interval of a Resize or Interpolate; any number in cubic mode, which may exceed the numbers of the input."""
     mode = site.node.attributes.get("mode")
     text = mode.value.decode() if mode is not None and isinstance(mode.value, bytes) else mode.value if mode else ""
     if "cubic" in str(text):
@@ -358,7 +367,7 @@ def resized(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def accumulated(given: Sequence[Interval], site: Site) -> Interval:
-    """The interval of sums of any number of elements: only their sign is known."""
+    """The interval of sums of an unknown number of elements. Only the sign of the sums is known."""
     x = given[0]
     return Interval(0 if x.low >= 0 else -inf, 0 if x.high <= 0 else inf)
 
@@ -376,7 +385,7 @@ def scattered(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def one_hot(given: Sequence[Interval], site: Site) -> Interval:
-    """The interval of a OneHot: of its values, input 2 in ONNX and inputs 2 and 3 in OpenVINO."""
+    """The interval of the values of a OneHot, which are input 2 in ONNX, and inputs 2 and 3 in OpenVINO."""
     return joined(given[2:])
 
 

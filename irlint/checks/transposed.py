@@ -1,4 +1,4 @@
-"""Finds sizes that depend on data where a weight needs one number, and that only a Transpose moves to this axis."""
+"""Finds sizes that depend on data and that a Transpose moves to an axis whose size a weight fixes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _fixed_size(requirement: Requirement) -> tuple[Expr, int] | None:
 
 
 def _is_computed(size: Expr) -> bool:
-    """Whether a size is computed from others. A single symbol is merely unknown, and may be the number."""
+    """Whether a size is computed from other sizes. A single symbol is only unknown, and may be the needed number."""
     return f"{size!s}" not in symbols(size)
 
 

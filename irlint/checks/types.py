@@ -1,4 +1,4 @@
-"""Checks declared types: without an element type, contradictory, or unknown to ONNX Runtime."""
+"""Finds declared types that have no element type, contradict each other, or do not exist in ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -79,7 +79,8 @@ _LACKING = {
 
 
 def problems(known: Known) -> list[Problem]:
-    """The problems of flawed declarations, of returned inputs of another type, and of types unknown to ONNX Runtime."""
+    """The problems of flawed declarations, of inputs returned with another type, and of types that ONNX Runtime
+    lacks."""
     found = [
         problem for graph in graphs(known.model) for problem in (*_flawed_declarations(graph), *_returned_inputs(graph))
     ]
@@ -92,8 +93,8 @@ def problems(known: Known) -> list[Problem]:
 def is_used_by_onnxruntime(declaration: Declaration, value: Value, graph: Graph, given: Container[Value] = ()) -> bool:
     """Whether ONNX Runtime uses a declaration of a value. ``given`` are the inputs and initializers of the graph.
 
-    It uses the declaration of an input as input, and of other values as output or else their last ``value_info``. It
-    uses none of initializers that are no inputs, and none in the graph of a function.
+    For an input, it uses the declaration as input. For another value, it uses the declaration as output, or else the
+    last ``value_info``. It ignores all declarations of initializers that are not inputs, and all in a function's graph.
     """
     if _is_function_graph(graph):
         return False
@@ -105,12 +106,12 @@ def is_used_by_onnxruntime(declaration: Declaration, value: Value, graph: Graph,
 
 
 def _is_function_graph(graph: Graph) -> bool:
-    """Whether a graph is the graph of a function, not of a node in it."""
+    """Whether a graph is the graph of a function, and not the body of a node in a function."""
     return graph.path.startswith("function:") and "/" not in graph.path
 
 
 def _first_lacking_type(graph: Graph, known: Known) -> Iterator[Problem]:
-    """The problem of the first value at a node whose element type ONNX Runtime does not have."""
+    """The problem of the first input or output of a node whose element type ONNX Runtime does not have."""
     for node in graph.nodes:
         for value in (*node.inputs, *node.outputs):
             dtype = getattr(known.types.get(value), "dtype", None) if value is not None else None
@@ -122,7 +123,7 @@ def _first_lacking_type(graph: Graph, known: Known) -> Iterator[Problem]:
 
 
 def _lacking_inputs(known: Known) -> Iterator[Problem]:
-    """The problems of inputs of types that ONNX Runtime does not have, without tensors that nodes use."""
+    """The problems of inputs whose types ONNX Runtime does not have. Tensors that nodes use are reported elsewhere."""
     graph = known.model.graph
     inputs = graph.inputs if graph is not None else ()
     lacking = [value for value in inputs if value.type is not None and not _is_accepted(value.type)]
@@ -137,7 +138,7 @@ def _lacking_inputs(known: Known) -> Iterator[Problem]:
 
 
 def _is_accepted(type: Type) -> bool:
-    """Whether ONNX Runtime accepts an input of a type. True if unknown parts of the type decide it."""
+    """Whether ONNX Runtime accepts an input of a type. True if this depends on unknown parts of the type."""
     match type:
         case Tensor(dtype):
             return dtype not in _LACKING

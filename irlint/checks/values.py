@@ -1,7 +1,7 @@
 """Finds constants and attributes whose values give results that are not finite, or make a node fail when it runs.
 
 Every finding follows from constants, attributes and the ranges of results, never from input data. The module ``ranges``
-compares the ranges of constants and activations, and ``quantized`` the values that quantization can represent.
+checks results that are never finite, and ``quantized`` checks quantizations that map all numbers to one.
 """
 
 from __future__ import annotations
@@ -74,10 +74,10 @@ def problems(known: Known) -> list[Problem]:
 
 
 class Values:
-    """The nodes of one graph, with the intervals of their values, which are computed when a node needs them.
+    """The checks of the nodes of one graph. Intervals of values are computed when a check needs them.
 
-    ``doubtful`` are the values of the model that are known and may hold NaN, infinity or numbers that soon overflow.
-    ``first`` are the values of the main graph, for another one.
+    ``doubtful`` are the constants of the model that may contain NaN, infinity or numbers that soon overflow. ``first``
+    is the object for the main graph; None if this is it.
     """
 
     def __init__(self, known: Known, graph: Graph, doubtful: Set[Value], first: Values | None = None) -> None:
@@ -90,7 +90,7 @@ class Values:
 
     @cached_property
     def intervals(self) -> Intervals:
-        """The intervals of the model, of which each graph uses values of those around it."""
+        """The intervals of the model. All graphs share them, because a body uses values of its enclosing graphs."""
         from irlint.checks.intervals import Intervals
 
         return Intervals(self.known) if self.first is None else self.first.intervals
@@ -108,7 +108,7 @@ class Values:
 
     @cached_property
     def touched(self) -> Set[Value | None]:
-        """The ``doubtful`` values and those that sums and products compute from them."""
+        """The ``doubtful`` values, and the values that operators of SPREADING and PASSING compute from them."""
         found: set[Value | None] = {*self.doubtful}
         for node in self.known.order(self.graph).nodes:
             if (node.op in SPREADING or node.op in PASSING) and not found.isdisjoint(node.inputs):
@@ -116,7 +116,7 @@ class Values:
         return found
 
     def is_limited(self, value: Value | None, steps: int = FOLLOWED) -> bool:
-        """Whether a value has a lower or an upper limit, as is known from at most ``steps`` operators before it."""
+        """Whether a value has a lower or an upper limit. At most ``steps`` operators before the value are examined."""
         node = self.makers.get(value) if value is not None and steps else None
         if value is None or node is None:
             return False
@@ -189,7 +189,8 @@ class Values:
         return found if isinstance(found, Tensor) else None
 
     def number(self, node: Node, index: int) -> float | None:
-        """The only element of an input; None if it is unknown or no number."""
+        """The only element of an input; None if the input has several elements, or the element is unknown or not a
+        number."""
         tensor = self.tensor(node, index)
         if tensor is None or tensor.shape not in SINGLE:
             return None
@@ -254,7 +255,8 @@ class Values:
         return [fault for fault in found if fault is not None]
 
     def _is_doubtful(self, value: Value | None, steps: int = STEPS) -> bool:
-        """Whether a value is ``doubtful``, or comes from a ``doubtful`` one through at most ``steps`` nodes."""
+        """Whether a value is ``doubtful``, or at most ``steps`` operators of PASSING compute it from a ``doubtful``
+        value."""
         if value is None or value in self.doubtful:
             return value is not None
         maker = self.makers.get(value) if steps else None
@@ -323,7 +325,7 @@ class Values:
         return faults(self, node)
 
     def _dequantizer(self, node: Node) -> Iterable[Fault]:
-        """No faults: ``problems`` examines all DequantizeLinear nodes of the graph together, after the other checks."""
+        """Returns no faults. ``problems`` examines all DequantizeLinear nodes of the graph after the other checks."""
         self.dequantizes = True
         return ()
 
@@ -357,7 +359,7 @@ class Values:
 
 
 def _may_be_infinite_or_nan(tensor: Type | None) -> bool:
-    """Whether a type is that of a constant with NaN or infinity, or of large weights that may contain them."""
+    """Whether the values in a type may contain NaN, infinity or numbers that soon overflow."""
     if type(tensor) is Weights:
         return not tensor.is_moderate
     if not isinstance(tensor, Tensor) or tensor.dtype not in FLOATS:
@@ -390,7 +392,7 @@ def number_in(attribute: Attribute | None) -> float | None:
 
 
 def integer_in(attribute: Attribute | None) -> int | None:
-    """The integer in an attribute of either format; None under the conditions of ``number_in``, or for a fraction."""
+    """The integer in an attribute of either format; None if ``number_in`` returns None or a fraction."""
     number = number_in(attribute)
     return int(number) if number is not None and number.is_integer() else None
 

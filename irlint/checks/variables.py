@@ -109,10 +109,10 @@ STATE_WITHOUT_SIZE = Rule(
 #: In these opsets, an Assign must depend on a ReadValue of its variable that is also of one of these opsets.
 _EARLY_OPSETS = frozenset({"opset3", "opset4", "opset5"})
 
-#: The most ids in a message.
+#: The maximum number of ids in a message.
 SHOWN = 20
 
-#: The most layers that the searches from all early Assigns of a graph visit together.
+#: The maximum number of layers that the searches from all early Assigns of a graph visit in total.
 MOST_VISITED = 1_000_000
 
 
@@ -130,7 +130,7 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _assigns_without_read(graph: Graph, keeps_alive: tuple[str, ...]) -> Iterator[Problem]:
-    """A problem for each Assign that needs a ReadValue of its variable and has none."""
+    """A problem for each Assign whose variable has no ReadValue, or that does not depend on a ReadValue as it must."""
     writers = [node for node in graph.nodes if node.op == "Assign" and "variable_id" in node.attributes]
     if not writers:
         return
@@ -148,7 +148,7 @@ def _assigns_without_read(graph: Graph, keeps_alive: tuple[str, ...]) -> Iterato
 
 
 def _read_ids(graph: Graph, keeps_alive: tuple[str, ...]) -> KeysView[str]:
-    """The sorted ids of the variables with a ReadValue that a Result or an Assign needs. OpenVINO creates no other."""
+    """The sorted ids of the variables with a ReadValue that a Result or an Assign needs. OpenVINO creates no others."""
     alive = live(graph, keeps_alive)
     read = {_variable(node) for node in graph.nodes if node.op == "ReadValue" and node in alive}
     return dict.fromkeys(sorted(id for id in read if id is not None)).keys()
@@ -178,7 +178,7 @@ def _quoted(ids: Collection[str]) -> str:
 
 
 class _Search:
-    """A search back from the Assigns of a graph."""
+    """Searches the layers on which Assigns of a graph depend."""
 
     def __init__(self, graph: Graph) -> None:
         self.producers = producers(graph)
@@ -186,7 +186,8 @@ class _Search:
         self.remaining = MOST_VISITED
 
     def depends_on_read(self, writer: Node, id: str | None) -> bool:
-        """Whether a layer depends on an early ReadValue of ``id``; True after MOST_VISITED layers."""
+        """Whether ``writer`` depends on a ReadValue of ``id`` with an opset of _EARLY_OPSETS. Also True if MOST_VISITED
+        layers did not decide this."""
         waiting, seen = [writer], {writer}
         while waiting:
             for value in waiting.pop().inputs:
@@ -209,10 +210,11 @@ def _variable(node: Node) -> str | None:
 
 
 def _variables_of_unknown_rank(known: Known, graph: Graph) -> Iterator[Problem]:
-    """A problem for each variable of unknown rank that determines the initial value of a variable of stated shape.
+    """A problem for each variable of unknown rank from which the initial value of another variable is computed, if that
+    variable has a `variable_shape`.
 
-    Inference fills unknown ranks from declared ports, which OpenVINO ignores. Layers after a ReadValue are therefore
-    asked again.
+    Inference takes unknown ranks from declared ports, which OpenVINO ignores. Therefore, the layers after a ReadValue
+    are inferred again without these ranks.
     """
     readers = set(_readers(graph))
     if len(readers) < 2:
@@ -261,7 +263,7 @@ def _unknown_rank_problem(root: Node, node: Node, graph: Graph) -> Problem:
 
 
 def _without_shape(known: Known, value: Value | None, roots: Mapping[Value, Node]) -> Type | None:
-    """The type of a value; of unknown rank if the value is in ``roots``."""
+    """The type of a value. The rank is unknown if the value is in ``roots``."""
     type = None if value is None else known.types.get(value)
     return Tensor(type.dtype) if value in roots and isinstance(type, Tensor) else type
 
@@ -293,7 +295,7 @@ def _unpaired(known: Known, graph: Graph) -> Iterator[Problem]:
 
 
 def _by_variable(graph: Graph, op: str) -> dict[str | None, list[Node]]:
-    """The layers of a type, by their `variable_id`; None if it is missing."""
+    """The layers with the operator ``op``, by their `variable_id`. A missing `variable_id` is None."""
     found: dict[str | None, list[Node]] = {}
     for node in graph.nodes:
         if node.op == op:
@@ -346,7 +348,8 @@ def _has_empty_output(known: Known, node: Node) -> bool:
 def _without_initial_value(known: Known, graph: Graph) -> Iterator[Problem]:
     """The problems of the ReadValues without an initial value that OpenVINO creates.
 
-    A warning for each with a dynamic size whose lower bound is above 0; one note for all others with a dynamic batch.
+    Yields a warning for each ReadValue with a dynamic size whose lower bound is above 0, and one note for all other
+    ReadValues with a dynamic batch.
     """
     readers = [node for node in _readers(graph) if not node.inputs]
     alive = live(graph, known.format.keeps_alive) if readers else ()

@@ -216,7 +216,7 @@ def _ir_version_faults(model: Model) -> Iterator[Fault]:
 
 
 def _ir_version_too_new_fault(version: int) -> Fault:
-    """The fault of an IR version above the limit of ONNX Runtime; a warning if onnx writes it."""
+    """The fault of an IR version above the limit of ONNX Runtime; a warning if the onnx package writes this version."""
     advice = f"set ir_version to {RUNTIME_IR_VERSION}"
     limit = f"ONNX Runtime {RUNTIME} accepts IR version {RUNTIME_IR_VERSION} at most"
     text = f"the model has IR version {version}; {limit}"

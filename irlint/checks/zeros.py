@@ -1,4 +1,4 @@
-"""Finds values that hold 0 whatever the data are."""
+"""Finds values that contain 0 for all data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from irlint.checks.values import Values
 from irlint.model import Node, Value
 from irlint.model.tensor import Tensor
 
-#: Operators that replace infinity, are finite for it, or may drop the element.
+#: Operators that replace infinity, whose result for infinity is finite, or that may drop the infinite element.
 REPLACING = CHOOSING | CLAMPING | SATURATING | SCATTERING | {"Exp", "Reciprocal", "Slice", "StridedSlice", "Gather"}
 
 #: Operators that keep each 0 of input 0.
@@ -28,7 +28,7 @@ EXTREMES = frozenset(("ReduceMax", "ReduceMin"))
 
 
 def holds_zero(values: Values, value: Value | None, steps: int = STEPS) -> str:
-    """Why a value holds 0 whatever the data are; "" if it may hold none."""
+    """The reason why a value contains 0 for all data; "" if it may contain no 0."""
     node = values.makers.get(value) if value is not None else None
     tensor = values.known.types.get(value) if value is not None else None
     if node is None or not steps or node.outputs[0] is not value or node in values.known.faulted:
@@ -40,7 +40,8 @@ def holds_zero(values: Values, value: Value | None, steps: int = STEPS) -> str:
 
 
 def is_replaced(readers: Mapping[Value, list[Node]], value: Value | None, op: str) -> bool:
-    """Whether a node replaces the infinity or NaN that an operator gives, or is finite for the infinity."""
+    """Whether a user of ``value`` may replace the infinity or NaN that operator ``op`` computed, or has a finite result
+    for the infinity."""
     replacing = REPLACING if op in UNLIMITED else CHOOSING
     return any(
         node.op in replacing or (node.op in KEEPING and is_replaced(readers, node.outputs[0], op))
@@ -75,7 +76,7 @@ def _earlier_sum(values: Values, node: Node, made: Tensor) -> str:
 
 
 def _distance(values: Values, node: Node, made: Tensor) -> str:
-    """The reason for the difference of a value from its largest or smallest element."""
+    """The reason for a difference between a value and its largest or smallest element; "" for other differences."""
     for index in (0, 1):
         extreme = values.maker(node, index)
         other = node.inputs[1 - index]
@@ -91,7 +92,7 @@ def _rank(values: Values, value: Value | None) -> int:
     return -1 if known is None or known.shape is None else len(known.shape)
 
 
-#: The operators whose results may hold 0 whatever the data are.
+#: The functions that return the reason why a result contains 0 for all data, by operator.
 HOLDING: Mapping[str, Callable[[Values, Node, Tensor], str]] = {
     "OneHot": _one_hot,
     "Hardmax": _hard,

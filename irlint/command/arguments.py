@@ -1,6 +1,6 @@
 """Parses the arguments of ``irlint``.
 
-click, which takes long to import, parses all arguments except those of a common check.
+The arguments of a common check are parsed here. click, whose import takes long, parses all others.
 """
 
 from __future__ import annotations

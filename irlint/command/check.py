@@ -74,7 +74,7 @@ def check(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
 def _stream(
     paths: Sequence[str], options: Mapping[str, Any], config: Config | None, policy: Policy | None, excluded: Excluded
 ) -> None:
-    """Checks the models file by file and ends the run; returns if an option needs the complete report."""
+    """Checks the models, writes each result at once, and ends the run. Returns if an option needs a full report."""
     from irlint.command import streaming
 
     if not streaming.wanted(options):
@@ -120,9 +120,10 @@ def _checked(
     excluded: Excluded,
     interruptions: list[str],
 ) -> Report:
-    """The report.
+    """The report on the models.
 
-    If Ctrl-C ends the run in a format for people, the report is partial, and ``interruptions`` has a message.
+    If Ctrl-C ends the run and the format is one of READ_BY_PEOPLE, the report is partial, and ``interruptions`` gets a
+    message.
     """
     from irlint.run.files import checked
 
@@ -148,7 +149,7 @@ def _checked(
 class failing:
     """A context in which an OSError or ValueError ends the run with a message and status 2.
 
-    BrokenPipeError passes. At the end, the context removes the progress bars in the list that it returns.
+    BrokenPipeError passes. The context returns a list. At its end, it removes the progress bars in this list.
     """
 
     def __enter__(self) -> list[Any]:
@@ -180,7 +181,7 @@ def from_stdin(name: str | None) -> list[Source]:
 
 
 def _standard_input(name: str) -> bytes:
-    """All bytes of a model on standard input; of other data, enough to see their kind."""
+    """All bytes of a model on standard input. Data of another kind are cut to the limit for a configuration."""
     from irlint.model.formats import FORMATS
     from irlint.parsers import HEAD, kind
     from irlint.parsers.opening import MOST
@@ -201,7 +202,7 @@ def _standard_input(name: str) -> bytes:
 
 
 def _progress(bars: list[Any]) -> Callable[[int | None, str], Callable[[int], None]]:
-    """A function that starts a progress bar and returns its update function.
+    """A function that starts a progress bar, adds it to ``bars``, and returns the function that updates it.
 
     If standard error cannot show a bar, the update function does nothing.
     """

@@ -78,7 +78,7 @@ def _option(option: Option) -> Callable[[Callable[..., None]], Callable[..., Non
 class Commands(click.Group):
     """The group of all commands.
 
-    ``check`` has the arguments that do not begin with a command. ``help COMMAND`` is ``COMMAND --help``.
+    Arguments that do not begin with a command are arguments of ``check``. ``help COMMAND`` means ``COMMAND --help``.
     """
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -99,7 +99,7 @@ class Commands(click.Group):
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """The commands and files that begin with an incomplete word.
 
-        bash drops the commands if it completes files too, so files are listed here.
+        If bash completes files itself, it drops the commands, so the files are listed here.
         """
         found = super().shell_complete(ctx, incomplete)
         if not found:

@@ -55,7 +55,7 @@ def _refuse_contradictions(paths: Sequence[str], options: Mapping[str, Any]) -> 
 
 
 def _files(paths: Sequence[str], options: Mapping[str, Any], config: Config | None) -> list[str]:
-    """The models to fix, without standard input and links to files outside of the named folders."""
+    """The files to fix. Omits standard input, and links to files outside of the named folders."""
     from irlint.run.search import first_links, links_leading_out, models
 
     excluded = settings.excluded(paths, options, config)
@@ -179,7 +179,7 @@ class _Run:
         results.finish(report, self.options["fail_on"])
 
     def unsafe_text(self, report: Report) -> str:
-        """The number of findings that --unsafe-fixes may fix, as text; else ""."""
+        """A text with the number of findings that --unsafe-fixes may fix; "" if there are none."""
         remaining = [] if self.options["unsafe_fixes"] else report.findings
         count = sum(finding.fix is not None and finding.fix.applicability == "unsafe" for finding in remaining)
         return f"; {count} more with --unsafe-fixes" if count else ""
@@ -212,7 +212,7 @@ AROUND = 3
 
 
 def difference(found: Fixed) -> Iterator[str]:
-    """The lines of a unified diff of a model; for a binary model, of its ``irlint diff --textconv``."""
+    """The lines of a unified diff of a model. A binary model is compared as ``irlint diff --textconv`` prints it."""
     from difflib import unified_diff
 
     before, after = found.texts()
@@ -229,7 +229,8 @@ def difference(found: Fixed) -> Iterator[str]:
 def _changed_ranges(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
     """Ranges (start, end) of ``before`` that contain all changes, with AROUND lines on both sides.
 
-    difflib, which is slow for long texts, compares only these ranges. Texts of different lengths have a single range.
+    Only these ranges are compared with difflib, because it is slow for long texts. If the two texts have different
+    lengths, there is a single range.
     """
     if len(before) == len(after):
         ranges: list[tuple[int, int]] = []

@@ -16,7 +16,7 @@ from irlint.policy.globs import relative
 if TYPE_CHECKING:
     from irlint.policy.configuration import Config
 
-#: The most findings that a message names if none matches.
+#: If no finding matches, the message names at most this many findings.
 SHOWN = 5
 
 #: The configuration file that is created if there is none.
@@ -26,7 +26,8 @@ FILE = "irlint.toml"
 def ignore(model: str, node: str, rule: str, options: Any) -> None:
     """Adds ``[[suppress]]`` entries for the findings of a rule at a node or value.
 
-    Each rule that matches a prefix has its own entry. Ends the run with status 2 if there is no such finding.
+    If ``rule`` is a prefix of codes, each rule with such a finding gets its own entry. Ends the run with status 2 if
+    there is no such finding.
     """
     if not (options["reason"] or "").strip():
         fail("--reason is missing", "help: state why you accept the finding")

@@ -30,7 +30,7 @@ COMMANDS = (
     *("help", "--help", "-h", "--version", "-V"),
 )
 
-#: The value of an omitted option, by its kind. Options of the kinds with () may be repeated.
+#: The value of an omitted option, by the kind of the option. If this value is (), the option may be repeated.
 KINDS: Mapping[str, Any] = {
     "flag": False,
     # A flag with a second spelling that turns it off.
@@ -159,7 +159,7 @@ WITHOUT_KEY = (
 
 
 def _of_check() -> list[Option]:
-    """The options of a check in the order of the help: each option of a key, then those whose ``after`` names it."""
+    """The options of a check in the order of the help. Options whose ``after`` names an option of a key follow it."""
     found: list[Option] = []
     for key in KEYS:
         if key.option is not None:

@@ -35,7 +35,7 @@ def wanted(stream: TextIO | None, environment: Mapping[str, str] = os.environ) -
 
 
 class Bar:
-    """A progress bar of ``total`` files (None: unknown)."""
+    """A progress bar for ``total`` files; None means that the number is unknown."""
 
     def __init__(self, total: int | None) -> None:
         self.total = total
@@ -43,7 +43,7 @@ class Bar:
         self.shown: tuple[Progress, TaskID] | None = None
 
     def __call__(self, done: int) -> None:
-        """Draws the bar with ``done`` files, after DELAY and once per INTERVAL."""
+        """Draws the bar with ``done`` finished files. Draws first after DELAY, and at most once per INTERVAL."""
         now = time.monotonic()
         if now < self.due:
             return

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from irlint.run.search import Excluded
 
 
-#: The most files in a message about missing packages.
+#: A message about missing packages names at most this many files.
 SHOWN = 4
 
 
@@ -104,7 +104,7 @@ def without_renamed(report: Report, policy: Policy | None) -> tuple[Report, Poli
 
 
 def renames(names: Mapping[str, str], options: Mapping[str, Any]) -> Iterator[str]:
-    """The notices of renamed files in the baseline."""
+    """The notices about files in the baseline that were renamed."""
     advice = "" if options["update_baseline"] else "; --update-baseline writes the new name"
     yield from (f"{options['baseline']}: {old} was renamed to {new}{advice}" for old, new in names.items())
 
@@ -145,7 +145,7 @@ def notices(
     report: Report,
     excluded: Excluded,
 ) -> Iterator[str]:
-    """The notices of a run: skipped files, notices of checked files, and unneeded entries."""
+    """The notices of a run: about skipped files, about checked files, and about entries that hide nothing."""
     ignored = excluded.ignored_files
     yield from excluded.unfollowed_links()
     if excluded.unchanged:
@@ -180,7 +180,7 @@ def notices(
 
 
 def unmatched(entries: ByGlob[Any], files: Iterable[str], key: str) -> Iterator[str]:
-    """The notices of the globs of a ``key`` that match none of the files."""
+    """A notice about each glob of the configuration key ``key`` that matches none of the files."""
     fitting = entries.fitting_any(files) if entries else ()
     for at, (glob, entry) in enumerate(zip(entries.globs, entries.entries)):
         if at not in fitting:
@@ -195,9 +195,9 @@ def _contains(path: str, root: str) -> bool:
 def log(
     report: Report, options: Mapping[str, Any], config: Config | None, notices: Iterable[str], counts: str = ""
 ) -> None:
-    """Writes the checked files (``--verbose``), the statistics of a document, and the notices to standard error.
+    """Writes to standard error: with ``--verbose``, the checked files; then the statistics; then the notices.
 
-    ``counts`` is the text of the statistics.
+    The statistics are written only if the format is a document. ``counts`` is their text, or "" to make it.
     """
     if options["verbose"]:
         emit_stderr("".join(f"irlint: {line}\n" for line in _verbose_lines(report, config)))
@@ -234,7 +234,7 @@ def of_file(file: CheckedFile, findings: int) -> str:
 
 
 def finish(report: Report, fail_on: str) -> NoReturn:
-    """Ends the run with the exit status of its findings, or with 2 if a package is missing."""
+    """Ends the run with the exit status that its findings decide, or with 2 if a package is missing."""
     refuse_lacking(report.files)
     severities = (finding.severity for finding in report.findings)
     end(max(severities, key=lambda severity: severity.rank, default=None), fail_on)

@@ -23,14 +23,15 @@ if TYPE_CHECKING:
 
 NOTHING_LINTED = "Nothing was linted.\n"
 
-#: The kinds of keys that options do not replace: options add to the first three, and their globs have another root.
+#: The kinds of keys that options do not replace. Options of the first three kinds add to the configuration. Globs of
+#: options are relative to another folder than globs of the configuration.
 NOT_MERGED = ("rules", "levels", "models", "globs")
 
 RULES_HELP = "help: `irlint rules` lists every rule"
 
 
 def expanded(paths: Sequence[str]) -> tuple[str, ...]:
-    """The paths, on Windows with wildcards expanded."""
+    """The paths. On Windows, where the shell does not expand wildcards, expands them."""
     if not any(letter in path for path in paths for letter in "*?["):
         return tuple(paths)
     from irlint.reporters.console import WINDOWS
@@ -70,7 +71,7 @@ def _loaded(file: str) -> Config | None:
 
 
 def merged(options: Mapping[str, Any], config: Config | None) -> dict[str, Any]:
-    """A copy of the options, in which keys of the configuration or their defaults replace omitted options.
+    """A copy of the options. The configuration, or else the default of a key, sets each omitted option.
 
     Options of the kinds in NOT_MERGED stay as they are.
     """
@@ -133,7 +134,7 @@ def outputs(options: Mapping[str, Any], config: Config | None, paths: Iterable[s
 def refuse_overwriting(files: Sequence[str], others: Iterable[str], what: str, closing: str = "") -> None:
     """Ends the run if one of ``files`` is one of ``others``, unless it is a device or a pipe.
 
-    ``what`` are the two uses of the file, such as "two reports".
+    ``what`` names the two uses of the file, such as "two reports".
     """
     real_others = {os.path.realpath(other) for other in others} if files else ()
     for file in files:

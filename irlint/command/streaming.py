@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 #: The options whose values change the findings. A journal is continued only with equal values.
 DECISIVE = ("select", "ignore", "extend_select", "severity", "shape", "target", "weights", "no_ignores")
 
-#: The most skipped files and the most printed notices that are kept in memory.
+#: At most this many skipped files, and about as many printed notices, are kept in memory.
 MOST_KEPT = 1000
 
 Advance = Callable[[int | None, str], Callable[[int], None]]
@@ -103,8 +103,8 @@ def _written(
 ) -> tuple[list[CheckedFile], list[CheckedFile]]:
     """Writes the findings of each file, and calls ``progress`` with the number of files.
 
-    Returns (all files if ``keeps``, skipped files). The skipped files after the first MOST_KEPT are omitted, except
-    those that lack a package.
+    Returns (all files if ``keeps``, else none; skipped files). After the first MOST_KEPT skipped files, only files that
+    need a missing package are added.
     """
     kept: list[CheckedFile] = []
     skipped: list[CheckedFile] = []
@@ -164,7 +164,7 @@ def _finish(
             file = options["resume"]
             notify(f"note: with --resume, irlint prints only a summary in text; {file} has the findings, in JSON Lines")
     report = Report(tuple(kept), (), __version__)
-    # A journal does not record which suppressions were used by earlier runs, so unused suppressions are not reported.
+    # A journal does not record which suppressions earlier runs used, so unused suppressions cannot be reported.
     reviewed = policy if not options["resume"] else None
     notices = results.notices(paths, options, config, reviewed, report, excluded)
     results.log(report, {**options, "verbose": False}, config, notices, text)
@@ -184,7 +184,7 @@ class _Output:
         return files
 
     def add(self, outcome: Outcome) -> None:
-        """Writes the findings of a file, after the header if it is the first."""
+        """Writes the findings of a file. Before the first file, writes the header."""
         self.tally.add(entry_of(outcome.file), [finding.as_dict() for finding in outcome.findings])
         emit(self.header + jsonl.of_file(outcome.file, outcome.findings), "utf-8", "json")
         self.header = ""
@@ -197,7 +197,7 @@ class _Output:
 
 
 class _Journal:
-    """Writes JSON Lines to a journal, except for files that the journal has in their current state."""
+    """Writes JSON Lines to a journal. Skips each file that the journal already has in its current state."""
 
     def __init__(self, file: str, header: str) -> None:
         self.file = file
@@ -252,7 +252,7 @@ class _Journal:
                 yield file
 
     def add(self, outcome: Outcome) -> None:
-        """Writes the findings of a file, unless it lacks a package: the next run checks this file."""
+        """Writes the findings of a file. Omits a file that needs a missing package, so that the next run checks it."""
         if outcome.file.lacking:
             return
         self._write(jsonl.of_file(outcome.file, outcome.findings))

@@ -10,7 +10,7 @@ from errno import EINVAL, EMFILE
 
 from irlint.lazy_typing import NoReturn
 
-#: The tries to lock a file that another run has locked, and the seconds between two tries.
+#: If another run has locked a file, the lock is tried LOCK_TRIES times, with LOCK_PAUSE seconds between two tries.
 LOCK_TRIES, LOCK_PAUSE = 500, 0.02
 
 
@@ -22,7 +22,7 @@ def fail(message: str, *more: str, closing: str = "") -> NoReturn:
 
 
 def reason(error: OSError) -> str:
-    """Why a file cannot be used, after its name if the error has one."""
+    """Why a file cannot be used. If the error has the name of the file, the name comes first."""
     text = error.strerror or str(error)
     if error.errno == EMFILE:
         return f"{text}: raise the limit of this process (ulimit -n), or give --jobs 1"
@@ -38,7 +38,7 @@ def notify(message: str, *more: str) -> None:
 
 
 def emit_stderr(text: str) -> None:
-    """Writes to standard error without control sequences; ignores errors."""
+    """Writes a text to standard error with control characters and CI commands escaped. Ignores errors."""
     if not text:
         return
     from irlint.reporters.plain import inert
@@ -53,7 +53,7 @@ def emit_stderr(text: str) -> None:
 def emit(text: str, encoding: str | None = None, notation: str = "text") -> None:
     """Writes to standard output, with unchanged line ends.
 
-    Removes or escapes control sequences as the ``notation`` allows, unless it is "".
+    Escapes control characters and CI commands as the ``notation`` allows. With the notation "", escapes nothing.
     """
     if sys.stdout is None:
         return
@@ -73,7 +73,7 @@ def _is_closed_pipe(error: OSError) -> bool:
 
 
 def discard_output() -> None:
-    """Discards unwritten output, which the interpreter would write at its end."""
+    """Discards output that is still buffered. Otherwise, the interpreter would try to write it at its end."""
     try:
         if sys.stdout is not None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -82,7 +82,7 @@ def discard_output() -> None:
 
 
 def write(file: str, text: str, option: str, notation: str = "") -> None:
-    """Writes a text to a file or to standard output. With a ``notation``, replaces control characters."""
+    """Writes a text to a file or to standard output. With a ``notation``, escapes control characters."""
     if notation:
         from irlint.reporters.plain import visible
 
@@ -96,8 +96,8 @@ def write(file: str, text: str, option: str, notation: str = "") -> None:
 def write_blocks(file: str, blocks: Iterable[bytes], option: str, *, in_place: bool = False) -> None:
     """Writes bytes to a file or the target of a link; an error ends the run.
 
-    A regular file is replaced by a complete new file. With ``in_place``, a file in a folder that permits no new file is
-    overwritten; ``blocks`` is then a list. Devices and pipes are written to.
+    A regular file is replaced by a complete new file. If the folder permits no new file, the file is overwritten, but
+    only with ``in_place``, for which ``blocks`` must be a list. Devices and pipes are written to.
     """
     try:
         if os.path.exists(file) and not os.path.isfile(file):
@@ -157,7 +157,7 @@ def _replace(file: str, blocks: Iterable[bytes], *, in_place: bool) -> None:
 def locked(file: str) -> Iterator[None]:
     """A context that locks the folder of a file against other runs.
 
-    Starts without a lock after LOCK_TRIES, or if the folder cannot be locked.
+    The block runs without a lock if LOCK_TRIES attempts fail, or if the folder cannot be opened.
     """
     import time
 
@@ -176,7 +176,7 @@ def locked(file: str) -> Iterator[None]:
 def _lock_handle(folder: str) -> int | None:
     """The handle of a folder to lock; None if it cannot be opened.
 
-    On Windows, a file in the folder for temporary files takes its place.
+    On Windows, which cannot lock folders, a file in the folder for temporary files is locked instead.
     """
     import tempfile
     from hashlib import sha256

@@ -15,16 +15,16 @@ from irlint.model.tensor import Optional, SparseTensor, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.records import record
 
-#: At most this many rounds of replacements are made. The value of a symbol may contain a symbol.
+#: Values are inserted in at most this many rounds. Several rounds are needed if the value of a symbol has a symbol.
 MAX_CHAIN = 8
 
 #: This many of the smallest sizes of each symbol are tried, and a larger one.
 TRIED_SIZES = 5
 
-#: The most combinations of sizes that are tried. A sample has one more.
+#: If there are more combinations of sizes than this, only a random sample of them is tried.
 TRIED_POINTS = 600
 
-#: The most sizes in all combinations of a sample, unless the sample has only 8 combinations.
+#: The most sizes that the combinations of a sample have together. A sample has at least 8 combinations.
 DRAWN = 60_000
 
 #: Longer names are not read as expressions.
@@ -34,7 +34,7 @@ Point = Mapping[str, int]
 
 
 def tensor_of(known: Type | None) -> Tensor | SparseTensor | None:
-    """The tensor type, also of the elements of a sequence or optional type; None for other types."""
+    """The tensor type. For a sequence or optional type, that of the elements. None for other types."""
     while isinstance(known, (SequenceType, Optional)):
         known = known.element
     return known if isinstance(known, (Tensor, SparseTensor)) else None
@@ -113,7 +113,7 @@ class Accepted:
 
 @record
 class Violation:
-    """A condition of the new model, and sizes that violate it. Each size alone is accepted by both models."""
+    """A condition of the new model, and sizes that violate the condition. Both models accept each size alone."""
 
     #: Sizes of the old model's symbols, which the old model accepts together.
     point: Point
@@ -124,7 +124,10 @@ class Violation:
 
 
 def violations(axes: Sequence[Axis], old: Accepted, new: Accepted) -> list[Violation]:
-    """The violated conditions of the new model on several sizes, each with the first combination that violates it."""
+    """The conditions of the new model that sizes of the old model violate, each with the first such combination.
+
+    Considers only conditions on several sizes.
+    """
     several = [
         condition
         for condition in new.contract.conditions
@@ -158,7 +161,8 @@ def _limits_one_symbol(condition: Condition, contract: Contract) -> bool:
 def points(axes: Sequence[Axis], old_accepted: Accepted, new_accepted: Accepted) -> Iterator[Point]:
     """Yields sizes of the old model's symbols that the old model accepts together.
 
-    The new model accepts each of these sizes alone. If it refuses a static size, there are no points.
+    The new model accepts each of these sizes alone. If the new model refuses a static size of the old model, yields
+    nothing.
     """
     old, new = old_accepted.contract, new_accepted.contract
     spans: dict[str, Sizes | None] = {}
@@ -188,7 +192,7 @@ def points(axes: Sequence[Axis], old_accepted: Accepted, new_accepted: Accepted)
 
 
 def carried(axes: Iterable[Axis], point: Point) -> tuple[dict[str, int], str]:
-    """The sizes of the new model's symbols at ``point``, and the first symbol with two different sizes, else ""."""
+    """(the sizes of the new model's symbols at ``point``, a symbol that would need two different sizes, or "")."""
     found: dict[str, int] = {}
     for axis in axes:
         if axis.old is None or not isinstance(axis.new, Expr):
@@ -241,7 +245,7 @@ def _tried(sizes: Sizes | None) -> list[int]:
 
 
 def _combined(tried: Mapping[str, list[int]]) -> Iterator[Point]:
-    """All combinations of sizes, or a sample with a fixed seed if there are more than TRIED_POINTS."""
+    """All combinations of sizes. If there are more than TRIED_POINTS, yields a sample with a fixed seed."""
     count = 1
     for sizes in tried.values():
         count *= len(sizes)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from irlint.contracts.identity import NumberedGraph, Numbering
 from irlint.model import Node, Value
 
-#: Constants are compared by their types alone only if more nodes than this are not aligned.
+#: If more nodes than this are not aligned, a further step aligns nodes that differ only in the elements of constants.
 FEW = 16
 
 #: The most passes that align the neighbors of aligned nodes.
@@ -50,7 +50,7 @@ class Aligned:
             new.values[value]: value for value in (*new.graph.captured, *new.graph.inputs) if value in new.values
         }
         makers = {number: new.makers.get(value) for value, number in self._ends[1]}
-        #: The new node and its output index for each output of the old graph.
+        #: For each output of the old graph, the source of the corresponding output: (new node, index of its output).
         self._makers_of_outputs = {value: makers.get(number) for value, number in self._ends[0]}
         both = tuple(zip((old, new), numberings, self._uses, self._ends))
         self._by_key(*[_numbers_by_users(*context, context[0].leaves) for context in both])
@@ -77,7 +77,7 @@ class Aligned:
         self.old_of[other] = one
 
     def _by_key(self, old_keys: Mapping[Node, Hashable], new_keys: Mapping[Node, Hashable]) -> None:
-        """Aligns remaining nodes that have the same key."""
+        """Aligns nodes that have the same key, among those that are not aligned yet."""
         waiting: dict[Hashable, list[Node]] = {}
         for node in self._remaining[1]:
             waiting.setdefault(new_keys.get(node), []).append(node)
@@ -115,7 +115,7 @@ class Aligned:
             self._pair(node, other)
 
     def _by_neighbors(self) -> None:
-        """Aligns nodes of one operator that share an input or an output."""
+        """Aligns nodes with the same operator that have a corresponding input or output."""
         for _ in range(ROUNDS):
             before = len(self.new_of)
             for node in self._remaining[0]:
@@ -127,7 +127,10 @@ class Aligned:
                 return
 
     def _with_same_input(self, node: Node, kind: Kind) -> Node | None:
-        """A remaining new node of this kind with a corresponding input; one with the same label first."""
+        """A new node of this kind that is not aligned yet and uses the counterpart of an input of ``node``.
+
+        Prefers a node with the same label.
+        """
         inputs = [(other, at) for at, value in enumerate(node.inputs) if (other := self.counterpart(value)) is not None]
         for label in (node.label, None):
             for other, at in inputs:
@@ -150,7 +153,7 @@ class Aligned:
         return waiting[-1] if waiting else None
 
     def _with_same_user(self, node: Node, kind: Kind) -> Node | None:
-        """A remaining new node of this kind that makes a corresponding value."""
+        """A new node of this kind that is not aligned yet and computes a counterpart of an output of ``node``."""
         for index, value in enumerate(node.outputs):
             if value is None:
                 continue
@@ -168,7 +171,7 @@ class Aligned:
         return other not in self.old_of and kind(node) == kind(other)
 
     def _between(self) -> None:
-        """Aligns nodes of any operators that are between the same nodes."""
+        """Aligns nodes, also of different operators, if they have a corresponding input and a corresponding user."""
         for node in self._remaining[0]:
             other = self._with_same_input(node, _any_kind)
             if other is not None and other is self._with_same_user(node, _any_kind):
@@ -201,7 +204,7 @@ def _uses(graph: NumberedGraph) -> Uses:
 def _numbers_by_users(
     graph: NumberedGraph, numbering: Numbering, uses: Uses, ends: Outputs, leaves: Mapping[Value, int]
 ) -> dict[Node, int]:
-    """Numbers that are equal for nodes with equal users and equal inputs among ``leaves``."""
+    """A number for each node. Nodes with equal users and equal inputs among ``leaves`` have equal numbers."""
     outputs: dict[Value, list[int]] = {}
     for value, number in ends:
         outputs.setdefault(value, []).append(number)

@@ -19,7 +19,7 @@ from irlint.records import replaced
 #: The forms of an assumption, for messages.
 FORM = "a condition on sizes, such as H <= 1280, 32 <= H <= 640, H % 32 == 0, H in (320, 640) or N == M"
 
-#: The name of the node of assumptions.
+#: The name of the node to which the demands of assumptions belong.
 OPTION = "--assume"
 
 #: The most demands of one "or".
@@ -37,7 +37,7 @@ def with_assumptions(known: Known, texts: Sequence[str], names: Collection[str])
 
 
 def contradiction(demands: Sequence[Demand]) -> str:
-    """Demands that contradict each other, as solved conditions, then as the user's assumptions."""
+    """The text of contradictory demands: first the conditions of the model, then the user's assumptions."""
     own = [demand for demand in demands if demand.node.name != OPTION]
     group = Group(
         dict.fromkeys(sorted(symbols_in(each for demand in own for each in demand.requirement.any_of)), (1, None))
@@ -53,7 +53,7 @@ def contradiction(demands: Sequence[Demand]) -> str:
 
 
 def assumed(text: str, names: Collection[str]) -> list[Alternatives]:
-    """The alternatives of each demand in a text. All demands must hold.
+    """The demands in a text, each as its alternatives. All demands must hold.
 
     Raises ValueError for an invalid form, or for a symbol that is not in ``names``.
     """

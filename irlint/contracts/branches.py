@@ -1,4 +1,4 @@
-"""Moves the demands that both branches of a node have to the graph around the node."""
+"""Moves a demand from the branches of a node to the graph around the node, if both branches have the demand."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def demanded_by_both(demands: Sequence[Demand], graph: Graph, group: Callable[[], Group]) -> Sequence[Demand]:
-    """The demands. Those of both branches of a node become demands of the graph around the node.
+    """The demands. If both branches of a node have a demand, it becomes a demand of the graph around the node.
 
-    ``group`` creates a group with the unconditional values.
+    ``group`` creates an empty group that knows the values of symbols from unconditional demands.
     """
     pairs = list(_pairs(graph, ""))
     paths = [path for _, branches in pairs for path in branches]
@@ -55,7 +55,7 @@ def _grouped(demands: Sequence[Demand], path: str, group: Callable[[], Group]) -
 
 
 def _shared(one: Group, other: Group) -> Iterator[Demand]:
-    """The demands that hold in both branches. A branch that no sizes fit never runs."""
+    """The demands that hold in both branches. If no sizes fit one branch, only the other branch can run."""
     if one.impossible and other.impossible:
         yield from (*one.impossible, *other.impossible)
         return

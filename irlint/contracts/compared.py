@@ -45,7 +45,7 @@ class Side:
 
 @record
 class Matched:
-    """The pairs of corresponding inputs (or outputs), and those that only one model has."""
+    """The pairs of corresponding inputs (or outputs), and the inputs (or outputs) that only one model has."""
 
     pairs: tuple[tuple[End, End], ...]
     removed: tuple[End, ...]
@@ -53,9 +53,9 @@ class Matched:
 
 
 def matched(old: Sequence[End], new: Sequence[End]) -> Matched:
-    """Pairs inputs or outputs by their names in the file, then by all their names.
+    """Pairs inputs (or outputs) by their names in the file, then by all their names.
 
-    The first of several ends with one name is paired first.
+    If several inputs have the same name, the first of them is paired first.
     """
     found: dict[int, int] = {}
     paired: set[int] = set()
@@ -140,7 +140,7 @@ def _removed_and_added(what: str, ends: Matched) -> Iterator[Change]:
 
 
 def _moved(what: str, old: Sequence[End], new: Sequence[End], ends: Matched) -> Iterator[Change]:
-    """The change of the positions, unless removed ends or added inputs explain it."""
+    """The change of the positions of inputs or outputs, unless a removal or an added input explains the change."""
     if any(not end.optional for end in (*ends.removed, *(ends.added if what == "input" else ()))):
         return
     before = [end for end in old if not end.optional]
@@ -267,7 +267,10 @@ def _condition_name(violation: Violation) -> str:
 
 
 def _branches(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Change]:
-    """The changes of conditions in bodies. Their texts are compared with the new model's names."""
+    """The changes of conditions in bodies.
+
+    Conditions are compared as texts. For this, the symbols of the old model get their names in the new model.
+    """
     names = {str(axis.old): str(axis.new) for axis in axes if isinstance(axis.old, Expr) and axis.new is not None}
     before = {
         _branch_and_text(condition, _with_new_names(condition.text, names)): condition.when
@@ -336,7 +339,7 @@ class _Outputs:
         return next((kind for kind in ("changed", "untold", "told") if kind in found), "")
 
     def _sizes(self, old: MaybeDim, new: MaybeDim) -> str:
-        """As ``_shapes``, for one axis. The sizes of shared inputs determine a known size."""
+        """As ``_shapes``, for one axis. A size is known if the sizes of shared inputs determine it."""
         is_known = [
             dim is not None and (isinstance(dim, int) or symbols(dim) <= names)
             for dim, names in zip((old, new), self.known_symbols)

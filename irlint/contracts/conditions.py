@@ -37,7 +37,7 @@ def _membership(name: str, listed: list[int]) -> str:
 def _uniform(name: str, sizes: Sizes, start: int) -> tuple[str, ...] | None:
     """The conditions on the bounds and the residues of the sizes from ``start`` on, or None.
 
-    All sizes with these residues between the bounds must be in the set.
+    None if a size between the bounds has one of these residues, but is not in the set.
     """
     residues, least, greatest = _outline(sizes, start)
     if least is None:

@@ -33,10 +33,10 @@ from irlint.model import Node
 from irlint.model.tensor import Type, tensor_shape
 from irlint.records import NOTHING, record
 
-#: The most rounds in which values are inserted, and the most rounds of insertion and narrowing.
+#: The most rounds in which known values are inserted. Also the most rounds of insertion and narrowing.
 ROUNDS = 4
 
-#: Demands on more sizes do not narrow single sizes.
+#: A demand on more sizes than this narrows none of them.
 MOST_TOGETHER = 4
 
 #: After this many unsolved demands on single sizes, no more demands on single sizes are solved.
@@ -45,7 +45,7 @@ MOST_UNSOLVED = 32
 #: The most demands on several sizes that are simplified.
 MOST_SIMPLIFIED = 500
 
-#: The most other demands that simplify a demand, and the most demands that narrow single sizes.
+#: A demand is simplified by at most this many other demands. At most this many demands narrow single sizes.
 MOST_BESIDE = 100
 
 
@@ -159,7 +159,7 @@ def _limits(given: Sequence[Type | None]) -> dict[str, Bounds]:
 
 
 class Group:
-    """Demands that apply together. Fields with the name of a field of Contract have its meaning."""
+    """Demands that apply together. A field with the name of a field of Contract has the same meaning."""
 
     def __init__(self, limits: Mapping[str, Bounds], values: Mapping[str, Dim] | None = None) -> None:
         #: The smallest and largest size of each symbol of the inputs.
@@ -177,7 +177,7 @@ class Group:
         #: The demands on one size that are too complex to solve.
         self.unsolved: list[Unproven] = []
         self.impossible: list[Demand] = []
-        #: The nodes with equal demands, by the key of the demands. Only the first of these demands is examined.
+        #: The nodes with equal demands, by the key of the demands. Of equal demands, only the first is examined.
         self.nodes: dict[object, set[Node]] = {}
         self.unknown: list[Demand] = []
 
@@ -230,7 +230,7 @@ class Group:
                 break
 
     def _narrow_by_joint(self) -> None:
-        """Narrows each symbol for which a demand on several symbols allows at most one size."""
+        """Narrows each symbol of which a demand on several symbols allows at most one size."""
         limits = self._bounds()
         for unproven in self.joint[:MOST_BESIDE]:
             if len(unproven.relations) > 1 or len(unproven.names) > MOST_TOGETHER:
@@ -251,7 +251,7 @@ class Group:
         return found
 
     def _with_others(self, demand: Demand) -> list[Demand]:
-        """The demands that limit or equate the symbols of a demand, then the demand."""
+        """The demands that limit the symbols of ``demand`` or make them equal to others, then ``demand`` itself."""
         names = dict.fromkeys(sorted(symbols_in(demand.requirement.any_of)))
         equal: list[Demand] = []
         for name in list(names):
@@ -274,7 +274,7 @@ class Group:
         ]
 
     def _simplified(self, unproven: Unproven) -> Unproven | None:
-        """The demand with known values inserted; None if it always holds or is impossible."""
+        """The demand with known values inserted; None if the demand always holds or is impossible."""
         possible: list[Relation] = []
         for relation in unproven.relations:
             relation = replaced_in(relation, self.values)
@@ -298,7 +298,7 @@ class Group:
         return [fact for unproven in islice(beside, MOST_BESIDE) for fact in _facts_of(unproven)]
 
     def demands(self) -> list[Demand]:
-        """The demands that limit or equate sizes."""
+        """The demands that limit sizes or make sizes equal."""
         single = [demand for limiting in self.limiting.values() for demand, _ in limiting]
         return [*single, *self.equal.values(), *(unproven.demand for unproven in (*self.unsolved, *self.joint))]
 
@@ -307,7 +307,7 @@ class Group:
         return [fact for unproven in self.joint for fact in _facts_of(unproven)]
 
     def _try_to_store(self, unproven: Unproven) -> bool:
-        """Stores a demand on one size or an equality of two symbols; False for other demands."""
+        """Stores a demand on one size, or an equality of two symbols. Returns False for other demands."""
         names = unproven.names
         if len(names) == 1:
             (name,) = names
@@ -345,7 +345,7 @@ class Group:
         return len(set[Node]().union(*(self.nodes[key_of(demand.requirement.any_of)] for demand in demands)))
 
     def _try_to_equate(self, unproven: Unproven) -> bool:
-        """Replaces the later of two equal symbols by the earlier one; False for other demands."""
+        """For an equality of two symbols, replaces the later symbol by the earlier one. False for other demands."""
         (relation,) = unproven.relations
         names = sorted(unproven.names)
         if len(names) != 2 or {str(relation.left), str(relation.right)} != set(names):
@@ -409,9 +409,9 @@ def _facts_of_factors(product: Dim) -> list[Dim]:
 
 
 def _implying(text: str, name: str, limiting: Sequence[tuple[Demand, Sizes]]) -> list[Demand]:
-    """The demands that imply the condition ``text`` alone.
+    """The demands that each imply the condition ``text``.
 
-    Without these, the first demands that imply it together, the last of them first.
+    If no demand does, returns the first demands that imply the condition together. The last of these comes first.
     """
     if len(limiting) == 1:
         return [limiting[0][0]]

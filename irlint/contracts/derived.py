@@ -19,13 +19,13 @@ MOST_COMPUTED = 400
 
 @record
 class Linear:
-    """The size ``factor*root + rest``."""
+    """The size ``factor*root + rest``, which depends on one other size."""
 
     #: The symbol of the other size.
     root: str
     factor: int
     rest: int
-    #: The condition that states this, or "".
+    #: The condition that states the dependence, or "".
     text: str = ""
 
     @property
@@ -40,7 +40,7 @@ class Dependence:
 
     #: The size of each symbol that depends linearly on one other symbol.
     linear: Mapping[str, Linear]
-    #: The symbols that depend on others in another form.
+    #: The symbols that depend on other symbols, but not linearly on one of them.
     tied: frozenset[str]
 
     def of(self, root: str) -> list[Linear]:
@@ -94,7 +94,7 @@ def joint(contract: Contract) -> list[tuple[str, tuple[Relation, ...]]]:
 
 
 def _linear(relation: Relation, text: str) -> tuple[str, Linear] | None:
-    """The symbol and its size, if an equality makes it linear in one other symbol; else None."""
+    """(symbol, its size), if the relation makes the size a linear expression of one other symbol; else None."""
     if relation.kind != "==":
         return None
     terms = terms_of(relation.left - relation.right)
@@ -120,9 +120,10 @@ def linear_form(a: Dim) -> Linear | None:
 
 
 def narrowed(sizes: Sizes, linear: Iterable[tuple[Linear, Sizes]]) -> Sizes | None:
-    """The sizes of a root for which all sizes that depend on it are allowed.
+    """Those of a root's ``sizes`` for which all sizes that depend on the root are allowed.
 
-    Returns None if there are none, or if the sets are too complex.
+    ``linear`` has each dependent size with its allowed sizes. Returns None if no size of the root remains, or if the
+    sets are too complex.
     """
     found: Sizes | None = sizes
     for dependent, allowed in linear:
@@ -148,7 +149,7 @@ def _roots(dependent: Linear, sizes: Sizes) -> Sizes:
 def ones(computed: Iterable[Dim], values: Mapping[str, Dim]) -> dict[str, int]:
     """The greatest size of each symbol for which a computed size is at most 1.
 
-    Replaces symbols by their ``values`` first. Only computed sizes with one symbol count.
+    Symbols are first replaced by their ``values``. Computed sizes with several symbols are ignored.
     """
     found: dict[str, int] = {}
     for dim in _with_one_symbol(computed, values):

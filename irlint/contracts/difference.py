@@ -16,13 +16,13 @@ from irlint.model import Value
 from irlint.model.order import graphs
 from irlint.records import replaced
 
-#: The values of a model with numbers. Corresponding values of the other model have equal numbers.
+#: Values of a model, each with a number. Values that correspond in the two models have equal numbers.
 Numbered = list[tuple[Value, int]]
 
-#: These changes break nothing if the formats differ: converters declare more or less.
+#: The kinds of changes that are not breaking if the formats differ, because converters declare more or fewer sizes.
 _OF_ONE_FORMAT = ("contract-narrowed", "output-untold")
 
-#: The most operators that are listed for each model if the formats differ.
+#: If the formats differ, at most this many operators are listed for each model.
 NAMED = 8
 
 
@@ -107,9 +107,9 @@ def _nodes(old: Known, new: Known, digests: tuple[Digest, Digest], sides: Sequen
 
 
 def _numbered(old: Sequence[End], new: Sequence[End], numbers: Numbers) -> tuple[Numbered, Numbered]:
-    """The inputs or outputs of both models with numbers, which are equal for corresponding ends.
+    """The inputs (or outputs) of both models, each with a number. Corresponding inputs have equal numbers.
 
-    Ends of equal names correspond, then the remaining ends in their order.
+    Inputs with equal names correspond. The remaining inputs correspond in their order.
     """
     found = matched(old, new)
     pairs = [(one.value, other.value) for one, other in found.pairs]

@@ -1,6 +1,6 @@
 """Finds sizes of several symbols that satisfy all conditions.
 
-The leader of a symbol is the number or the root that the symbol equals. A root is its own leader.
+Symbols that must be equal have one leader: a number, or one of these symbols, which is called their root.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ UNBOUNDED_RANGE = 16
 #: The most combinations of sizes that are tried.
 MAX_TRIES = 4096
 
-#: The most sizes in all combinations that are tried. It limits the combinations of many roots.
+#: The most sizes that all tried combinations have together. With many roots, fewer combinations are tried.
 MOST_SIZES = 400_000
 
 #: The most sizes of one symbol for which another symbol is solved.
 MOST_SOLVED = 512
 
-#: The most sizes below a target that are tried.
+#: The most sizes below a target that ``_grown`` tries.
 MAX_STEPS = 2048
 
 #: Larger sizes are not examined one by one.
 FARTHEST = 100_000
 
-#: Whether sizes of the roots satisfy the conditions, or the conditions on the root ``changed``.
+#: A result of ``Constraints.hold``.
 Hold = Callable[..., bool]
 
 
@@ -56,7 +56,7 @@ class Constraints:
         return None if found is None else self.of_all(found)
 
     def nearest(self, sizes: Mapping[str, Sizes], ends: Mapping[str, int]) -> dict[str, int] | None:
-        """As ``least``, but raised up to the ``ends`` of the roots as far as possible."""
+        """As ``least``, but the size of each root is raised toward its size in ``ends`` as far as possible."""
         hold = self.hold()
         found = _found(self.roots, sizes, hold, self.joint)
         if found is None:
@@ -73,7 +73,10 @@ class Constraints:
         return {name: leader if isinstance(leader, int) else point[leader] for name, leader in self.leaders.items()}
 
     def hold(self) -> Hold:
-        """``hold(point, changed)``: whether sizes of the roots satisfy the conditions, or those on ``changed``."""
+        """A function ``(point, changed)``: whether the sizes ``point`` of the roots satisfy the conditions.
+
+        With the name of a root as ``changed``, the function examines only the conditions on this root.
+        """
         conditions = [_Condition(text, self.leaders) for text in self.texts]
         by_root: dict[str, list[_Condition]] = {}
         for condition in conditions:
@@ -89,8 +92,8 @@ def points(
 ) -> list[dict[str, int]]:
     """The least, middle and greatest sizes of all symbols. Each of the three satisfies all conditions.
 
-    ``sizes`` are the possible sizes of roots, ``preferred`` those of the middle if possible. Raises ValueError if no
-    sizes are found.
+    ``sizes`` are the possible sizes of roots. The middle sizes are chosen from ``preferred`` if possible. Raises
+    ValueError if no sizes are found.
     """
     roots, hold = constraints.roots, constraints.hold()
     least = _found(roots, sizes, hold, constraints.joint)
@@ -134,7 +137,7 @@ class _Condition:
 def _least(roots: Sequence[str], sizes: Mapping[str, Sizes], hold: Hold) -> dict[str, int] | None:
     """The first sizes of the roots that satisfy the conditions; None if none are found.
 
-    Sizes with the fewest steps above the least sizes come first.
+    Combinations are tried in the order of their number of steps above the least sizes.
     """
     point = {name: sizes[name].least if name in sizes else 1 for name in roots}
     if hold(point):
@@ -156,7 +159,7 @@ def _least(roots: Sequence[str], sizes: Mapping[str, Sizes], hold: Hold) -> dict
 def _solved_in_pairs(
     roots: Sequence[str], sizes: Mapping[str, Sizes], hold: Hold, joint: Sequence[Sequence[Relation]]
 ) -> dict[str, int] | None:
-    """The least sizes, two of them raised until the conditions are satisfied; None if none are found."""
+    """Sizes that satisfy the conditions, of which at most two differ from the least sizes; None if none are found."""
     start = {name: sizes[name].least if name in sizes else 1 for name in roots}
     best: dict[str, int] | None = None
     remaining_sizes = MOST_SIZES
@@ -211,7 +214,8 @@ def _distributed(total: int, places: int) -> Iterator[tuple[int, ...]]:
 def _grown(start: Mapping[str, int], ends: Mapping[str, int], sizes: Mapping[str, Sizes], hold: Hold) -> dict[str, int]:
     """Sizes between ``start`` and ``ends`` that satisfy the conditions, each raised as far as possible.
 
-    The target of every size doubles in each round. At most MAX_STEPS sizes below the target are tried.
+    In each round, every size has a target, which is twice the target of the round before. At most MAX_STEPS sizes below
+    the target are tried.
     """
     point = dict(start)
     factor = 2

@@ -14,19 +14,22 @@ from irlint.findings.statements import Relation
 from irlint.inference.known import Demand
 from irlint.records import record, replaced
 
-#: A size that is fixed except for broadcasting has two values: the fixed size and 1.
+#: A fixed size has one value. If broadcasting also allows 1, it has two.
 MOST_VALUES = 2
 
 #: If more demands contradict each other, all are kept.
 MOST_DEMANDS = 100
 
 
-#: The largest equal sizes of which a table may have an entry too few.
+#: ``missing_entry`` tries equal sizes below this number.
 LARGEST = 1024
 
 
 def missing_entry(relation: Relation) -> int | None:
-    """The number of entries that equal sizes need, if a table has one fewer, which they never need; else None."""
+    """64 for a condition such as ``H*W == 63``: equal sizes of all symbols give 64, but never 63. Else None.
+
+    The 63 is probably the length of a table that lacks an entry.
+    """
     names, held = symbols(relation.left), relation.right
     if len(names) < 2 or not isinstance(held, int):
         return None
@@ -39,7 +42,7 @@ def missing_entry(relation: Relation) -> int | None:
 
 @record
 class Fixed:
-    """Symbols whose size or whose product the contract fixes."""
+    """A symbol with a size that the contract fixes, or several symbols with a product that the contract fixes."""
 
     names: tuple[str, ...]
     #: The demands that fix the symbols, the most direct one first.
@@ -50,7 +53,7 @@ class Fixed:
     condition: str = ""
     #: The alternative that broadcasting allows, such as ``1, by broadcasting``.
     broadcast: str = ""
-    #: The symbol of the same fixed size that this symbol must equal.
+    #: Another symbol, which has the fixed size, and which this symbol must equal.
     same_as: str = ""
 
 
@@ -88,7 +91,7 @@ def fixed_sizes(contract: Contract, limits: dict[str, Bounds]) -> list[Fixed]:
 def finite_sizes(contract: Contract, limits: dict[str, Bounds]) -> list[FiniteSize]:
     """The symbols with ``limits`` that equalities such as ``H//8 == 4`` limit to finitely many sizes.
 
-    Omits fixed symbols, and symbols that another demand limits from above.
+    Omits fixed symbols, and symbols for which a demand that is no equality has an upper limit.
     """
     found: list[FiniteSize] = []
     for name, sizes in contract.sizes.items():
@@ -106,7 +109,7 @@ def finite_sizes(contract: Contract, limits: dict[str, Bounds]) -> list[FiniteSi
 
 
 def _possible(relations: Alternatives, contract: Contract) -> Alternatives:
-    """The alternatives that the possible sizes allow. A single alternative stays."""
+    """The alternatives that the possible sizes of symbols allow. If there is only one alternative, returns it."""
     if len(relations) == 1:
         return relations
     known: dict[str, Dim] = {
@@ -116,7 +119,7 @@ def _possible(relations: Alternatives, contract: Contract) -> Alternatives:
 
 
 def _single(name: str, sizes: Sizes, contract: Contract, limits: Bounds) -> Fixed | None:
-    """The record of a symbol with one possible size, or with 1 and one other size; else None."""
+    """The record of a symbol with one possible size, or with two, of which one is 1; else None."""
     possible = met(sizes, between(limits[0] or 1, limits[1]))
     listed = possible.few(MOST_VALUES) if possible is not None and not possible.is_empty else []
     if not listed or (len(listed) == MOST_VALUES and listed[0] != 1):
@@ -132,14 +135,14 @@ def _single(name: str, sizes: Sizes, contract: Contract, limits: Bounds) -> Fixe
 
 
 def _by_directness(fixing: Sequence[Demand], limiting: Sequence[tuple[Demand, Sizes]]) -> tuple[Demand, ...]:
-    """The demands that limit a size: the ``fixing`` ones, then other equalities, then bounds."""
+    """The demands that limit a size: first those in ``fixing``, then other equalities, then other demands."""
     first = {id(demand): demand for demand in fixing}
     others = {id(demand): demand for demand, _ in limiting if id(demand) not in first}
     return (*first.values(), *sorted(others.values(), key=lambda demand: not are_equalities(demand.requirement.any_of)))
 
 
 def _allows_one(demand: Demand) -> bool:
-    """Whether a later alternative of a demand is that a size equals 1."""
+    """Whether an alternative of the demand, except the first one, requires that a size equals 1."""
     return any(
         relation.kind == "==" and 1 in (relation.left, relation.right) for relation in demand.requirement.any_of[1:]
     )
@@ -176,9 +179,10 @@ def are_equalities(relations: Sequence[Relation]) -> bool:
 
 
 def ends_sizes(relations: Alternatives) -> bool:
-    """Whether relations that allow finitely many sizes are equalities, not bounds.
+    """Whether all relations are equalities, and none is a bound that is written as an equality.
 
-    ``H == min(H, 512)`` is a bound. ``3*H == min(H + 8, 100)`` is not, because ``3*H == H + 8`` also ends the sizes.
+    ``H == min(H, 512)`` is a bound: without the 512, it allows every size. ``3*H == min(H + 8, 100)`` is no bound:
+    without the 100, it still allows finitely many sizes.
     """
     sides = (side for relation in relations for side in (relation.left, relation.right))
     if not are_equalities(relations) or not any(has_extremes(side, ("min",)) for side in sides):
@@ -198,7 +202,7 @@ def ends_sizes(relations: Alternatives) -> bool:
 
 
 def units(relation: Relation) -> tuple[Relation, ...]:
-    """The equality of each factor with 1, if a relation sets a product to 1; else ()."""
+    """For an equality of a product with 1, the equalities of its factors with 1; else ()."""
     sides = _with_number_on_the_right(relation) if relation.kind == "==" else None
     if sides is None:
         return ()
@@ -231,7 +235,7 @@ def _is_product(dim: Dim) -> bool:
 
 
 def _factors(dim: Dim) -> tuple[Sequence[Dim], int | None]:
-    """The factors of a polynomial, and their product minus the polynomial; None if it is not a number."""
+    """(factors of a polynomial, the product of the factors minus the polynomial, or None if this is no number)."""
     shared: list[Dim] = []
     rest = dim
     for atom in dict.fromkeys(atoms_of(dim)):
@@ -245,9 +249,9 @@ def _factors(dim: Dim) -> tuple[Sequence[Dim], int | None]:
 
 
 def _linear_factors(dim: Dim) -> tuple[Sequence[Dim], int | None]:
-    """The factors ``x + c`` and ``y + b`` of ``x*y + b*x + c*y + d``, and ``b*c - d``.
+    """As ``_factors``: the factors ``x + c`` and ``y + b``, and ``b*c - d``, for ``x*y + b*x + c*y + d``.
 
-    Other polynomials are their own factors.
+    Another polynomial is its own only factor.
     """
     terms = terms_of(dim)
     pair = next((monomial for monomial in terms if len(monomial) == 2), None)
@@ -259,7 +263,7 @@ def _linear_factors(dim: Dim) -> tuple[Sequence[Dim], int | None]:
 
 
 def contradiction(demands: Sequence[Demand], limits: Mapping[str, Bounds]) -> Sequence[Demand]:
-    """The demands that are needed for their contradiction."""
+    """Those of the contradictory demands that are enough for a contradiction."""
     needed = [demand for demand in demands if _contradict([demand], limits)][:1] or demands
     for demand in demands if len(needed) <= MOST_DEMANDS else ():
         rest = [other for other in needed if other is not demand]

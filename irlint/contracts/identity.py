@@ -18,16 +18,16 @@ TENSORS = frozenset({"TENSOR", "SPARSE_TENSOR"})
 #: Numbers with at most this relative difference count as equal in float32.
 FLOAT32 = 1e-7
 
-#: The default entries of a window's attributes.
+#: The default entries of list attributes that describe a window.
 WINDOW_DEFAULTS = {"strides": 1, "dilations": 1, "pads": 0, "output_padding": 0}
 
-#: Longer texts are cut, and have a hash.
+#: Of longer texts, only the beginning is shown, and a hash.
 LONGEST = 60
 
-#: Longer lists are cut after SHOWN entries, and have a hash.
+#: Of longer lists, only the first SHOWN entries are shown, and a hash.
 LISTED = 32
 
-#: A tensor with more elements is shown as a hash.
+#: A tensor with more elements is shown by its type and a hash.
 SHOWN = 8
 
 #: Returns a hash of a constant's elements, or None if they cannot be read.
@@ -53,17 +53,17 @@ class NumberedGraph:
     """A graph with the numbers of its nodes and values."""
 
     graph: Graph
-    #: In topological order, nodes of cycles last; without nodes for inputs, constants and outputs.
+    #: The nodes in topological order, nodes on cycles last. Nodes for inputs, constants and outputs are omitted.
     nodes: list[Node]
     #: The node that makes a value, and the index of the output.
     makers: dict[Value, tuple[Node, int]]
     #: The numbers of inputs and constants.
     leaves: dict[Value, int]
-    #: As ``leaves``, but equal for constants of equal types.
+    #: As ``leaves``, but constants of equal types have equal numbers.
     typed: dict[Value, int]
-    #: The numbers of nodes, which depend on all nodes before them.
+    #: The numbers of nodes. The number of a node depends on all nodes that lead to it.
     deep: dict[Node, int]
-    #: The numbers of values, which depend on all nodes before them.
+    #: The numbers of values. The number of a value depends on all nodes that lead to it.
     values: dict[Value, int]
     #: The constants among the leaves; None if the elements are unknown.
     constants: dict[Value, Constant | None]
@@ -88,7 +88,10 @@ class Numbering:
     def numbered(
         self, graph: Graph, leaves: Mapping[Value, int], outer: Mapping[Value, int] = NOTHING
     ) -> NumberedGraph:
-        """The graph with its numbers. ``leaves`` are the numbers of its inputs, ``outer`` those of captured values."""
+        """The graph with its numbers.
+
+        ``leaves`` are the numbers of the graph's inputs. ``outer`` are the numbers of values in the enclosing graphs.
+        """
         order = ordered(graph)
         makers: dict[Value, tuple[Node, int]] = {}
         exact: dict[Value, int] = dict(leaves)
@@ -171,7 +174,7 @@ class Numbering:
         return tuple([inner.get(value, UNMADE) for value in body.outputs])
 
     def function(self, function: Function) -> int:
-        """The number of a function, which depends on the name only if the function calls itself."""
+        """The number of a function by its nodes. Its name counts only if the function calls itself."""
         if function not in self._functions:
             self._functions[function] = self.numbers.of("recursive", function.name)
             outputs = self._body(function.graph, NOTHING)
@@ -201,12 +204,12 @@ class Numbering:
         return self._numbers_of_nodes[node]
 
     def op(self, node: Node) -> int:
-        """The number of a node's operator, with the opset of a layer of an IR."""
+        """The number of a node's operator. For a layer of an IR, the number also depends on its opset."""
         version = node.version if isinstance(node.version, str) else ""
         return self.numbers.of("op", node.domain, node.op, node.overload, version)
 
     def compared_attributes(self, node: Node) -> list[str]:
-        """The names of a node's attributes without bodies and default values."""
+        """The names of a node's attributes, except bodies and attributes that have their default value."""
         call = self.known.calls.get(node)
         if call is None or call.signature is None or not call.attributes:
             return [name for name, attribute in node.attributes.items() if attribute.kind not in ("GRAPH", "GRAPHS")]
@@ -257,7 +260,7 @@ class Numbering:
         return self.numbers.of("constant", tensor.dtype, repr(tensor.shape), contents)
 
     def _constant_node(self, node: Node, value: Value, constant: Constant | None) -> tuple[int, int]:
-        """The numbers with and without the elements."""
+        """(the number by type and elements, the number by type alone)."""
         if constant is None:
             number = self.numbers.of("leaf", self.local(node), value.port)
             return number, number
@@ -275,7 +278,10 @@ class Numbering:
 
 
 def _is_default(name: str, value: object, default: object) -> bool:
-    """Whether an attribute has its default value, compared in float32. A default list of a window may be None."""
+    """Whether an attribute has its default value. Floats are compared in float32.
+
+    For an attribute of a window, such as ``strides``, a default of None means the list of WINDOW_DEFAULTS.
+    """
     if isinstance(value, float) and isinstance(default, float):
         return math.isclose(value, default, rel_tol=FLOAT32)
     if default is None and name in WINDOW_DEFAULTS and isinstance(value, tuple):
@@ -314,7 +320,7 @@ def port_map_text(node: Node, name: str) -> str:
 
 
 def _layer_positions(body: Graph) -> dict[str | None, str]:
-    """The ids of a body's layers for inputs and outputs, with texts such as ``input 0``."""
+    """Texts such as ``input 0`` for the layers of a body's inputs and outputs, by the ids of the layers."""
     inputs = {value: at for at, value in enumerate(body.inputs)}
     found: dict[str | None, str] = {
         node.id: f"input {inputs[value]}" for node in body.nodes for value in node.outputs[:1] if value in inputs

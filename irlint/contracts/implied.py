@@ -1,4 +1,4 @@
-"""Finds demands that follow from others, so that a contract lists each condition once."""
+"""Removes demands that follow from other demands, so that a contract lists each condition once."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from irlint.contracts.simplified import decided, replaced_in
 from irlint.dims import Dim, TooComplex, at_least, symbols
 from irlint.findings.statements import Relation
 
-#: With more other demands, only those with a common symbol are examined, and no pairs.
+#: If a demand is compared with more demands than this, only demands with a common symbol are examined, and no pairs.
 MOST_IN_PAIRS = 12
 
-#: The most proofs that shorten demands, and the most that remove demands.
+#: The most proofs that are tried to shorten demands, and again the most that are tried to remove demands.
 MOST_PROOFS = 2000
 
-#: At least one of these relations must hold.
+#: The relations of a demand, at least one of which must hold.
 Alternatives = tuple[Relation, ...]
 
 
 def without_implied(demands: Sequence[Alternatives]) -> list[Alternatives | None]:
-    """Each demand with the alternatives that it needs; None for a demand that follows from others."""
+    """Each demand without superfluous alternatives; None for a demand that follows from other demands."""
     remaining: list[Alternatives | None] = list(demands)
     names = [symbols_in(demand) for demand in demands]
     with suppress(_Exhausted):
@@ -58,7 +58,7 @@ def _others(
     names: Sequence[frozenset[str]],
     places: Mapping[str, Sequence[int]],
 ) -> list[Alternatives]:
-    """The other demands; if they are many, only those with a common symbol."""
+    """The other demands. If there are many, only those that share a symbol with demand ``at``."""
     indices = range(len(demands)) if _are_few(demands) else related(names[at], places)
     return [other for place in indices if place != at and (other := demands[place]) is not None]
 
@@ -99,7 +99,7 @@ class _Proofs:
         self.tried = 0
 
     def shortened(self, alternatives: Alternatives, certain: Sequence[Relation]) -> Alternatives:
-        """The alternatives without those that imply another one. The ``certain`` relations hold."""
+        """The alternatives, without any that implies another alternative. The ``certain`` relations hold."""
         needed = list(alternatives)
         for relation in alternatives:
             others = [other for other in needed if other is not relation]
@@ -108,7 +108,7 @@ class _Proofs:
         return tuple(needed)
 
     def follows(self, alternatives: Alternatives, others: Sequence[Alternatives]) -> bool:
-        """Whether one of ``alternatives`` holds whenever all ``others`` hold."""
+        """Whether at least one of ``alternatives`` holds whenever all demands in ``others`` hold."""
         return all(any(self._implies(given, relation) for relation in alternatives) for given in product(*others))
 
     def _implies(self, given: Sequence[Relation], relation: Relation) -> bool:
@@ -132,7 +132,7 @@ def _is_implied(relation: Relation, given: Sequence[Relation]) -> bool:
 
 
 def _substitution(relation: Relation) -> dict[str, Dim]:
-    """The symbol on one side of an equality, and the other side; {} if there is none."""
+    """If one side of an equality is a symbol, maps this symbol to the other side; else {}."""
     for side, other in ((relation.left, relation.right), (relation.right, relation.left)):
         if relation.kind == "==" and str(side) in symbols(side) and str(side) not in symbols(other):
             return {str(side): other}
@@ -140,7 +140,10 @@ def _substitution(relation: Relation) -> dict[str, Dim]:
 
 
 def _differences(relation: Relation) -> list[Dim]:
-    """Expressions that are at least 0 exactly if a relation holds; [] for divisibilities and complex ones."""
+    """Expressions that are at least 0 exactly if a relation holds.
+
+    Returns [] for a divisibility, and for a relation that is too complex.
+    """
     if relation.kind == "%":
         return []
     try:

@@ -14,7 +14,7 @@ from irlint.findings.statements import Relation
 #: Larger groups of connected conditions are not examined.
 MOST_CONDITIONS = 24
 
-#: The most combinations of alternatives in a proof. Further conditions are omitted.
+#: The most combinations of alternatives in a proof. Conditions that would exceed this number are omitted.
 MOST_CASES = 64
 
 #: An elimination with more inequalities proves nothing.
@@ -27,7 +27,7 @@ MOST_WORK = 4000
 def contradicting(conditions: Sequence[Alternatives], limits: Mapping[str, Bounds]) -> list[int]:
     """The indices of conditions that are proven to contradict each other, or [].
 
-    ``limits`` has the smallest and largest size of symbols.
+    ``limits`` has the smallest and the largest size of each symbol.
     """
     names = [symbols_in(condition) for condition in conditions]
     places = by_name(names)
@@ -43,9 +43,10 @@ def contradicting(conditions: Sequence[Alternatives], limits: Mapping[str, Bound
 
 
 def inequality_about(relation: Relation, name: str, limits: Mapping[str, Bounds]) -> Relation | None:
-    """An inequality about one size that a relation and the limits of the other sizes imply.
+    """An inequality about the size ``name``, which the relation and the limits of the other sizes imply.
 
-    Returns None if it allows the second smallest size, or if the relation has an operation.
+    Returns None unless the inequality excludes all sizes but the smallest. Also None if the relation has a quotient,
+    "min" or "max".
     """
     for fact in _facts(relation):
         most: Dim = 0
@@ -68,7 +69,7 @@ def inequality_about(relation: Relation, name: str, limits: Mapping[str, Bounds]
 
 
 def _connected(start: int, names: Sequence[Iterable[str]], places: dict[str, list[int]]) -> list[int]:
-    """The indices of the conditions that shared symbols connect with condition ``start``, directly or not.
+    """The indices of the conditions that share a symbol with condition ``start``, or with another such condition.
 
     Removes the symbols of these conditions from ``places``.
     """
@@ -117,9 +118,9 @@ class _Work:
 
 
 def _cases(conditions: Sequence[Alternatives]) -> Iterator[tuple[Relation, ...]]:
-    """The choices of one alternative per condition.
+    """All ways to choose one alternative of each condition.
 
-    Omits the conditions with the most alternatives if there are more than MOST_CASES choices.
+    If there are more than MOST_CASES choices, the conditions with the most alternatives are omitted.
     """
     chosen: list[Alternatives] = []
     count = 1
@@ -170,7 +171,7 @@ def _is_impossible(relations: Sequence[Relation], known: Mapping[str, Dim], work
 
 
 def _narrowed(relation: Relation, known: Mapping[str, Dim]) -> dict[str, Dim]:
-    """The symbol of an inequality with tighter bounds; {} for relations of other forms."""
+    """For an inequality about one symbol, the symbol with the tighter bounds, by its name; else {}."""
     difference = relation.left - relation.right
     terms = terms_of(difference)
     (monomial, *others) = [term for term in terms if term] or [()]
@@ -187,7 +188,7 @@ def _narrowed(relation: Relation, known: Mapping[str, Dim]) -> dict[str, Dim]:
 
 
 def _solved(relation: Relation) -> tuple[str, Dim] | None:
-    """A symbol and its value, from an equality that is linear in the symbol; None for other relations."""
+    """(symbol, its value), if the relation is an equality that is linear in the symbol; else None."""
     if relation.kind != "==":
         return None
     difference = relation.left - relation.right
@@ -214,7 +215,10 @@ def _facts(relation: Relation) -> list[Dim]:
 
 
 def _facts_about(facts: Sequence[Dim]) -> list[Dim]:
-    """Expressions that are at least 0 by the definitions and bounds of monomials, about MOST_INEQUALITIES at most."""
+    """Expressions that are always at least 0, because of the bounds and operations of the monomials in ``facts``.
+
+    Stops after about MOST_INEQUALITIES expressions.
+    """
     found: list[Dim] = []
     seen: set[Monomial] = set()
     waiting = [monomial for fact in facts for monomial in terms_of(fact)]
@@ -230,7 +234,7 @@ def _facts_about(facts: Sequence[Dim]) -> list[Dim]:
 
 
 def _of_monomial(monomial: Monomial) -> list[Dim]:
-    """Expressions that are at least 0 by the bounds, the two factors or the operation of a monomial."""
+    """Expressions that are at least 0 because of a monomial's bounds, its two factors, or its operation."""
     dim = Expr({monomial: 1})
     low, high = bounds(dim)
     found: list[Dim] = [] if low is None else [dim - low]
@@ -288,9 +292,9 @@ Row = tuple[tuple[Monomial, int], ...]
 
 
 def _row(terms: Terms) -> Row | None:
-    """The terms divided by the common factor of the coefficients, without the constant, which is rounded down.
+    """The terms, divided by the common factor of all coefficients except the constant. The constant is rounded down.
 
-    Returns None for a constant of at least 0.
+    Returns None if the terms are only a constant of at least 0.
     """
     factors = [factor for monomial, factor in terms.items() if monomial]
     constant = terms.get((), 0)

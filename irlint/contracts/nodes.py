@@ -26,7 +26,7 @@ class GraphComparison:
         return _AlignedComparison(self, aligned).changes(ends)
 
     def bodies(self, old: Node, new: Node) -> list[Change]:
-        """The changes in the bodies that two nodes have under the same names."""
+        """The changes between the bodies of two nodes. Bodies with the same attribute name are compared."""
         others = dict(new.bodies)
         found = []
         for name, body in old.bodies:
@@ -48,7 +48,7 @@ class _AlignedComparison:
         self.comparison, self.aligned = comparison, aligned
         self.old, self.new = aligned.old, aligned.new
         self.format = comparison.new.known.format
-        #: The index in ``found`` of the change of a node of the new graph, or of the change that it follows from.
+        #: For a node of the new graph, the index in ``found`` of its own change, or of the change that it follows from.
         self.roots: dict[Node, int] = {}
         #: The index in ``found`` of the change of a removed node.
         self.removed: dict[Node, int] = {}
@@ -174,7 +174,10 @@ class _AlignedComparison:
         return weights, wires
 
     def _differ(self, old: Value | None, new: Value | None) -> bool:
-        """Whether inputs or outputs have different sources. False if a source is a removed or new node."""
+        """Whether the value ``old`` and the value ``new`` come from different sources.
+
+        False if one of the sources is a removed or added node, which is a change of its own.
+        """
         if old is None or new is None:
             return old is not new
         if self.old.values.get(old) == self.new.values.get(new):

@@ -25,7 +25,7 @@ class Progression:
     first: int
     step: int
     last: int | None
-    #: Whether the set of sizes has no other size up to FARTHEST.
+    #: Whether all sizes in the set up to FARTHEST belong to the progression.
     is_complete: bool = True
 
     def __contains__(self, size: int) -> bool:
@@ -46,17 +46,17 @@ class SymbolicSize:
     name: str
     #: The name in the file, or "".
     label: str
-    #: The symbol that the size equals, or its own name.
+    #: The root of the symbol (see ``fitting``): a symbol that it equals, or the symbol itself.
     leader: str
-    #: The possible sizes for at least one combination of the other sizes.
+    #: The sizes that the conditions on one symbol allow. Conditions on several symbols may exclude some of these sizes.
     sizes: Sizes
-    #: All ``least`` sizes together satisfy all conditions, and so do all ``middle`` and all ``greatest`` sizes.
+    #: The ``least`` sizes of all symbols together satisfy all conditions. So do the ``middle`` and ``greatest`` sizes.
     least: int
     middle: int
     greatest: int
-    #: The conditions on the leader alone.
+    #: The conditions that are about no symbol but the leader.
     conditions: tuple[str, ...] = ()
-    #: The greatest size for which a size inside the model is at most 1, or 0.
+    #: The greatest size for which some computed size inside the model is still at most 1; 0 if there is none.
     ones: int = 0
 
     @property
@@ -85,7 +85,7 @@ class Profile:
     together: tuple[str, ...] = ()
     #: (path of a body that may never run, condition of this body).
     branches: tuple[tuple[str, str], ...] = ()
-    #: Shapes that the user gives instead of those in the file.
+    #: The shapes that the user passed, which replace those in the file.
     notes: tuple[str, ...] = ()
     dependence: Dependence = Dependence(NOTHING, frozenset())
     #: The unconditional conditions.
@@ -146,9 +146,10 @@ def profile_of(
 
 
 def sizes_near(names: Iterable[str], contract: Contract, wishes: Sequence[Mapping[str, int]]) -> dict[str, int]:
-    """The sizes of symbols in the first of ``wishes`` that a model accepts.
+    """Sizes of symbols that a model accepts. Each of ``wishes`` has a size for every symbol.
 
-    If it accepts none, accepted sizes up to those of the first one; if no such sizes are found, the first one.
+    Returns the first wish that the model accepts. If the model accepts no wish, returns accepted sizes that are raised
+    toward the first wish. If no accepted sizes are found, returns the first wish.
     """
     texts = [condition.text for condition in contract.conditions if not condition.when]
     every = sorted({*names, *(name for text in texts for name in _names(text))})
@@ -174,7 +175,7 @@ def _accepts(contract: Contract, conditions: Iterable[Formula], sizes: Mapping[s
 
 
 def _leaders(names: Iterable[str], contract: Contract) -> dict[str, int | str]:
-    """For each symbol, the number or the root that it equals."""
+    """For each symbol, its leader (see ``fitting``): the number or the root that the symbol equals."""
     roots = {name: _number_or_root(name, contract.values) for name in names}
     return {
         name: root if isinstance(root, int) else name if root is None else str(root) for name, root in roots.items()
@@ -210,7 +211,7 @@ def _names(text: str) -> set[str]:
 
 
 def _split(texts: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
-    """(conditions on one symbol, by the symbol; conditions on several)."""
+    """(the conditions on one symbol, by this symbol; the conditions on several symbols)."""
     alone: dict[str, list[str]] = {}
     together = []
     for text in texts:
@@ -223,9 +224,9 @@ def _split(texts: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
 
 
 def progression(sizes: Sizes) -> Progression:
-    """The longest progression in a set that is not empty; of several, the one with the smallest step.
+    """The longest progression in a set that is not empty. Of several longest ones, that with the smallest step.
 
-    Infinite progressions are the longest. In finite sets, only sizes up to FARTHEST are examined.
+    An infinite progression is longer than a finite one. In a finite set, only sizes up to FARTHEST are examined.
     """
     if sizes.greatest is not None and sizes.greatest > FARTHEST:
         found = progression(_without_far_ends(sizes))
@@ -254,7 +255,7 @@ def progression(sizes: Sizes) -> Progression:
 
 
 def _without_far_ends(sizes: Sizes) -> Sizes:
-    """The sizes without the ends of intervals that end beyond FARTHEST."""
+    """The sizes, where intervals that end beyond FARTHEST have no end."""
     far = FARTHEST // sizes.modulus
     classes = [
         tuple((low, None if high is not None and high >= far else high) for low, high in intervals)
@@ -264,7 +265,7 @@ def _without_far_ends(sizes: Sizes) -> Sizes:
 
 
 def _last(found: Progression, sizes: Sizes) -> int:
-    """The last size of a progression that is in the set."""
+    """The last size up to which all sizes of the progression are in the set."""
     ends = [
         residue + sizes.modulus * intervals[-1][1]
         for residue, intervals in enumerate(sizes.classes)
@@ -275,7 +276,7 @@ def _last(found: Progression, sizes: Sizes) -> int:
 
 
 def _with_completeness(first: int, step: int, last: int | None, sizes: Sizes) -> Progression:
-    """The progression. It is complete if it has all sizes of the set that are examined."""
+    """The progression. It is complete if it has all examined sizes of the set."""
     found = Progression(first, step, last)
     end = sizes.greatest if sizes.greatest is not None else first + 4 * sizes.modulus + 64
     is_complete = all(size in found for size in sizes.elements(min(end, FARTHEST)))

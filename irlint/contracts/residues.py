@@ -17,12 +17,13 @@ ROUNDS = 4
 #: The most combinations of residues.
 MOST_CASES = 64
 
-#: (modulus, rest). Modulus 0 means the number ``rest``, and modulus 1 any integer.
+#: A fact about a size, as (modulus, rest): ``size % modulus == rest``. With modulus 0, the size equals ``rest``. With
+#: modulus 1, the size may be any integer.
 Congruence = tuple[int, int]
 
 
 def reduced(a: Dim, sizes: Mapping[str, Sizes]) -> Dim:
-    """A size in its simplest form. Each symbol has one of its ``sizes``."""
+    """The size ``a`` with simpler quotients. ``sizes`` has the possible sizes of each symbol."""
     known = {name: found for name in symbols(a) if name in sizes and (found := _rests(sizes[name]))}
     if not known:
         return a
@@ -37,9 +38,9 @@ def reduced(a: Dim, sizes: Mapping[str, Sizes]) -> Dim:
 
 
 def _rests(sizes: Sizes) -> list[Congruence]:
-    """The possible residues of the sizes.
+    """One congruence for each possible residue of the sizes.
 
-    Returns [] if all residues or none are possible, or more than MOST_CASES.
+    Returns [] if every residue is possible, if none is, or if more than MOST_CASES are.
     """
     present = [residue for residue, intervals in enumerate(sizes.classes) if intervals]
     if not 0 < len(present) < min(sizes.modulus, MOST_CASES + 1):
@@ -70,10 +71,10 @@ def _with_simplified_quotients(a: Dim, known: Rests) -> Dim:
 
 
 def _quotient(numerator: Dim, divisor: Dim, factor: int, known: Rests) -> tuple[Dim, int]:
-    """A size and a factor whose product is ``factor*(numerator//divisor)``.
+    """(size, new factor). The product of the two is ``factor*(numerator//divisor)``.
 
-    If ``g`` divides ``factor`` and ``divisor``, and all rests modulo ``divisor`` are from ``c`` to ``c + divisor//g -
-    1``, then ``g*(numerator//divisor) == (numerator - c)//(divisor//g)``.
+    Let ``g`` be a common divisor of ``factor`` and ``divisor``. If ``numerator % divisor`` is always at least ``c`` and
+    at most ``c + divisor//g - 1``, then ``g*(numerator//divisor)`` equals ``(numerator - c)//(divisor//g)``.
     """
     rests = _rests_of(numerator, divisor, known) if isinstance(divisor, int) and divisor > 1 else []
     if not rests or not isinstance(divisor, int):
@@ -126,7 +127,7 @@ def _times(one: Congruence, other: Congruence) -> Congruence:
 
 
 def _of_atom(atom: Atom, case: Mapping[str, Congruence]) -> Congruence:
-    """The congruence of a symbol or of an exact quotient; any integer for other atoms."""
+    """The congruence of a symbol, or of a quotient whose divisor divides the modulus; else that of any integer."""
     if not atom.parts:
         return case.get(atom.name, (1, 0))
     divisor = atom.parts[1] if atom.kind == "//" else None

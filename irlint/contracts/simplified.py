@@ -23,12 +23,12 @@ from irlint.dims.polynomials import (
 from irlint.findings.statements import Relation
 from irlint.records import replaced
 
-#: At most this many rounds of replacements are made. The value of a symbol may contain a symbol.
+#: Values are inserted in at most this many rounds. Several rounds are needed if the value of a symbol has a symbol.
 MAX_CHAIN = 8
 
 
 def replaced_in(relation: Relation, values: Mapping[str, Dim]) -> Relation:
-    """The relation with symbols replaced by their ``values``. The lower bound of other symbols is 1."""
+    """The relation with symbols replaced by their ``values``. Symbols without a value get the lower bound 1."""
     for _ in range(MAX_CHAIN):
         names = symbols(relation.left) | symbols(relation.right)
         known = {name: values.get(name, symbol(name, 1)) for name in names}
@@ -104,7 +104,8 @@ def _without_multiples_of_divisor(relation: Relation) -> Relation:
 def without_extremes(relation: Relation, facts: Sequence[Dim]) -> Relation:
     """The relation with a "min" or "max" replaced by one of its parts if ``facts`` decide which.
 
-    The facts are at least 0. ``x == min(x, y)`` becomes ``y >= x``, and ``x == max(x, y)`` becomes ``x >= y``.
+    Each fact is an expression that is at least 0. Afterwards, ``x == min(x, y)`` becomes ``y >= x``, and
+    ``x == max(x, y)`` becomes ``x >= y``.
     """
     try:
         left, right = _without_decided_extremes(relation.left, facts), _without_decided_extremes(relation.right, facts)
@@ -131,7 +132,7 @@ def has_extremes(a: Dim, kinds: Collection[str] = ("min", "max")) -> bool:
 
 
 def without_limits(a: Dim) -> Dim:
-    """The size with each "min" computed without its numbers."""
+    """The size without the numbers in each "min": H for min(H, 512)."""
     total: Dim = 0
     for monomial, factor in terms_of(a).items():
         term: Dim = factor
@@ -183,7 +184,7 @@ def _part_of(atom: Atom, facts: Sequence[Dim]) -> Dim:
 
 
 def _is_at_least(large: Dim, small: Dim, facts: Sequence[Dim]) -> bool:
-    """Whether ``large >= small`` is proven, alone or by one fact."""
+    """Whether ``large >= small`` is proven, by itself or with the help of one fact."""
     difference = large - small
     return any(at_least(difference - fact, 0) is True for fact in (0, *facts))
 
@@ -251,7 +252,7 @@ def decided(relation: Relation) -> bool | None:
 
 
 def _decided_by_a_divisor(left: Dim, right: Expr) -> bool | None:
-    """As ``decided``, for the relation that ``right`` divides ``left``."""
+    """As ``decided``, for the relation ``left % right == 0``."""
     if left == 0:
         return True if at_least(right, 1) else None
     if divisible(left, gcd(*right.terms.values())) is False:
@@ -261,9 +262,9 @@ def _decided_by_a_divisor(left: Dim, right: Expr) -> bool | None:
 
 
 def text_of(relation: Relation) -> str:
-    """The relation as a condition, a number on its right side.
+    """The relation as the text of a condition. A number is on the right side.
 
-    A divisor must also be at least 1.
+    Unless a divisor is proven to be at least 1, the condition also requires this.
     """
     if relation.kind == "%" and at_least(relation.right, 1) is not True:
         return f"{relation.right!s} >= 1 and {relation}"

@@ -15,7 +15,7 @@ from irlint.records import record
 #: Sets with a larger modulus are too complex.
 MAX_MODULUS = 4096
 
-#: The signs for which a relation holds: of ``left - right``, and for "%" of ``left % right``.
+#: The signs of ``left - right`` for which a relation holds. For "%", the sign is that of ``left % right``.
 SIGNS = {"==": (0,), ">=": (0, 1), "%": (0,)}
 
 
@@ -23,7 +23,7 @@ SIGNS = {"==": (0,), ">=": (0, 1), "%": (0,)}
 class Sizes:
     """A set of sizes of at least 1.
 
-    For each residue, ``classes`` has the intervals of k of the sizes ``residue + modulus*k``.
+    ``classes[residue]`` has intervals of integers k. The set consists of the sizes ``residue + modulus*k``.
     """
 
     modulus: int
@@ -107,9 +107,9 @@ def _unlimited(residue: int) -> Interval:
 
 
 def solved(relations: Iterable[Relation]) -> Sizes | None:
-    """The sizes for which a relation holds; None if they are too complex, and without relations.
+    """The sizes for which at least one of the relations holds. All relations are about one symbol.
 
-    All relations are about one symbol.
+    None without relations, or if the sizes are too complex.
     """
     found: Sizes | None = None
     for relation in relations:
@@ -156,7 +156,7 @@ def _multiples(number: int) -> Sizes | None:
 def _dividing(number: int, divisor: Expr) -> Sizes | None:
     """The sizes for which ``divisor`` divides ``number``; None if ``number`` is too large.
 
-    Also None unless ``divisor`` is proven to be at least the size, because only sizes up to ``number`` are tried.
+    Only sizes up to ``number`` are tried, so the result is also None if ``divisor`` may be less than the size.
     """
     if number == 0:
         return _of_relation(Relation(">=", divisor, 1))

@@ -17,7 +17,8 @@ from irlint.records import NOTHING
 VIEWS = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Result", "ReadValue", "Assign"})
 
 
-#: Operators that ONNX Runtime computes in the memory of a first input of equal size that nothing else uses.
+#: Operators whose output ONNX Runtime writes to the memory of the first input, if no later node uses that input and the
+#: output has the same size.
 IN_PLACE = frozenset(
     {
         *("Cast", "Celu", "Clip", "Elu", "HardSigmoid", "LeakyRelu", "LogSoftmax", "Relu", "Selu", "Shrink", "Sigmoid"),
@@ -69,8 +70,8 @@ def peak(
 ) -> MaybeDim:
     """The largest number of bytes in use while a node runs; None if unknown.
 
-    ``inside`` are the bytes that the bodies of a node need, ``scratch`` the bytes beside its inputs and outputs. Values
-    in ``fixed`` and the inputs of the graph are not counted.
+    ``inside`` are the bytes that the bodies of a node need. ``scratch`` are the bytes that a node needs beside its
+    inputs and outputs. Values in ``fixed`` and the inputs of the graph are not counted.
     """
     listed = tuple(nodes)
     created, ended = _lifetimes(listed, types, fixed, frozenset(graph.outputs))
@@ -96,10 +97,10 @@ def _released_bytes(known: Type | None) -> MaybeDim:
 def _lifetimes(
     nodes: Sequence[Node], types: Mapping[Value, Type | None], fixed: Set[Value], outputs: Set[Value]
 ) -> tuple[list[list[Value]], list[list[Value]]]:
-    """For each node: (values for which it allocates memory, values whose memory ends with it)."""
+    """(the values for which each node allocates memory, the values whose memory each node is the last to use)."""
     last = _last_uses(nodes, outputs)
     created: list[list[Value]] = [[] for _ in nodes]
-    # The value for which the memory of a value was allocated.
+    # For each value, the value for which the memory that it uses was allocated.
     places: dict[Value, Value] = {}
     ends: dict[Value, int] = {}
     unused: dict[object, list[Value]] = {}
@@ -130,7 +131,10 @@ def _lifetimes(
 
 
 def _memory_key(known: Type | None) -> object:
-    """A key of tensors that can share memory: element bits and shape; unique if they are unknown or for a scalar."""
+    """A key that is equal for tensors that can share memory: (bits of an element, shape).
+
+    The key of a scalar or of a tensor with unknown sizes is unique.
+    """
     if not isinstance(known, Tensor) or known.dtype is None or not known.shape or None in known.shape:
         return object()
     return BITS.get(known.dtype), known.shape

@@ -23,8 +23,8 @@ CHANNELS = {3: (3,), 4: (1, 3, 4)}
 def assumed_sizes(known: Known, costs: Iterable[MaybeDim]) -> dict[str, int]:
     """The sizes of the symbols in ``costs`` for which the costs are compared, in the order of the inputs.
 
-    A batch is 1, the height and width of an image are the first of IMAGE_SIZES that the model accepts, and other sizes
-    are TYPICAL. If the model does not accept these sizes together, smaller ones are used.
+    A batch is 1. The height and the width of an image are the first of IMAGE_SIZES that the model accepts. Other sizes
+    are TYPICAL. If the model does not accept these sizes together, sizes that it accepts are used.
     """
     wanted = _names(costs)
     if not wanted:
@@ -44,7 +44,7 @@ def assumed_sizes(known: Known, costs: Iterable[MaybeDim]) -> dict[str, int]:
 
 
 def _of_images(shapes: Iterable[Shape], contract: Contract) -> set[str]:
-    """The heights and widths of images that are the size of no other axis."""
+    """The symbols that are the height or width of images. A symbol that is also the size of another axis is omitted."""
     pairs: list[set[str]] = []
     others: set[str] = set()
     for shape in shapes:
@@ -59,7 +59,7 @@ def _names(dims: Iterable[MaybeDim]) -> set[str]:
 
 
 def _number(dim: MaybeDim, contract: Contract) -> MaybeDim:
-    """A size, or the number that it equals in each accepted input."""
+    """A size, or the number that the contract fixes for it."""
     value: Dim | None = contract.values.get(str(dim)) if isinstance(dim, Expr) else None
     return value if isinstance(value, int) else dim
 
@@ -75,6 +75,6 @@ def _image_axes(shape: Sequence[MaybeDim]) -> tuple[int, ...]:
 
 
 def _batches(shapes: Sequence[Shape]) -> set[str]:
-    """The symbols that are the first axis of inputs with several axes, and no other axis."""
+    """The symbols that are the size of the first axis of an input with several axes, and of no other axis."""
     first = _names(shape[0] for shape in shapes if len(shape) > 1)
     return first - _names(dim for shape in shapes for dim in shape[len(shape) > 1 :])

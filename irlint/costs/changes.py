@@ -34,7 +34,7 @@ def _costs(known: Known) -> Iterator[tuple[str, str, MaybeDim]]:
 def _differ(one: MaybeDim, other: MaybeDim) -> bool:
     """Whether two costs are different expressions of the same symbols.
 
-    Symbols of different names may be equal sizes.
+    False for expressions of different symbols, because the symbols may stand for equal sizes.
     """
     if one is None or other is None or same(one, other):
         return False

@@ -81,7 +81,7 @@ class _Counter:
         self.calls: dict[object, Cost] = {}
 
     def graph(self, graph: Graph, scope: Scope, fixed: Set[Value]) -> Cost:
-        """The cost of one run of a graph. ``fixed`` are the values that are computed from constants alone."""
+        """The cost of one run of a graph. ``fixed`` are the values that depend only on constants."""
         nodes = [node for node in self.known.order(graph).nodes if node.op != self.format.input_node]
         inputs = {node.outputs[0] for node in graph.nodes if node.op == self.format.input_node and node.outputs}
         all_fixed = set(fixed) | (graph.constants.keys() - inputs)
@@ -130,9 +130,9 @@ class _Counter:
         return replaced(inside, macs=total((count, inside.macs)), nodes=(own, *inside.nodes))
 
     def _bodies(self, node: Node, call: Call, scope: Scope, fixed: Set[Value]) -> Cost:
-        """The cost of a node's bodies: of the largest branch of If, else of all bodies and iterations.
+        """The cost of a node's bodies: for If, the most expensive branch; else all bodies in all iterations.
 
-        If the trip count is unknown, one iteration counts.
+        If the number of iterations is unknown, one iteration counts.
         """
         costs = [self._body(body, scope, fixed) for _, body in node.bodies]
         if call.op == "If":
@@ -145,7 +145,7 @@ class _Counter:
         return replaced(costs[0], macs=product((costs[0].macs, count)), nodes=nodes)
 
     def _body(self, body: Graph, scope: Scope, fixed: Set[Value]) -> Cost:
-        """The cost of one run of a body, inferred from declared types if it was not inferred before."""
+        """The cost of one run of a body. A body that was not inferred before is inferred from its declared types."""
         if all(node in scope.calls for node in body.nodes if node.op != self.format.input_node):
             return self.graph(body, scope, fixed)
         if len(scope.path) >= DEEPEST:

@@ -1,4 +1,4 @@
-"""Computes the MACs (multiplications with added products) of operators."""
+"""Computes the MACs (multiply-accumulate operations) of operators."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _einsum(node: Operation) -> MaybeDim:
 
 
 def _scores(rows: MaybeDim, keys: MaybeDim, *widths: MaybeDim) -> MaybeDim:
-    """Attention: rows times keys times the sizes of a key and of a value (``widths``)."""
+    """Attention: rows times keys times the sum of ``widths``, the sizes of a key and of a value."""
     return product((rows, keys, total(widths)))
 
 
@@ -219,8 +219,8 @@ def _projected_separately(node: Operation) -> MaybeDim:
 def _linear_attention(node: Operation) -> MaybeDim:
     """LinearAttention as a recurrence.
 
-    Each head of the keys updates its state, and each head of the output reads it. Update rules with a delta read it
-    once more.
+    Each head of the keys updates its state, and each head of the output reads a state. Update rules with a delta read
+    the state once more.
     """
     state = node.outputs[1] if len(node.outputs) > 1 else None
     rows = _rows(node.named.get("query"))
@@ -271,7 +271,7 @@ def _unknown(node: Operation) -> MaybeDim:
     return None
 
 
-#: The formulas of the MACs, by the names in the decorators of operators.
+#: The formulas of the MACs, by the names that the decorators of operators use.
 FORMULAS: Mapping[str, Callable[..., MaybeDim]] = {
     "windowed": _windowed,
     "scattered": _scattered,

@@ -21,7 +21,7 @@ def _columns(node: Operation, data: str, weights: str) -> MaybeDim:
 
 
 def _gates(node: Operation) -> MaybeDim:
-    """LSTM and GRU: the gates, and for two directions copies of the input and the output."""
+    """LSTM and GRU: the gates. With two directions, also a copy of the input and of the output."""
     steps, weights = _size(node, "x", 0, 2), node.named.get("w")
     if weights is None or len(weights) != 3:
         return None
@@ -35,12 +35,12 @@ def _states(node: Operation) -> MaybeDim:
 
 
 def _intermediate(node: Operation) -> MaybeDim:
-    """Operators that two others compute: the result of the first one."""
+    """Operators that ONNX Runtime computes as two operations: the result of the first operation."""
     return None if node.output is None else product(node.output)
 
 
 def _transposed(node: Operation) -> MaybeDim:
-    """Functions along an axis: transposed copies of the input and the output, unless the axis is the last."""
+    """Functions along an axis: transposed copies of the input and of the output, unless the axis is the last one."""
     shape = node.output
     is_last = shape is not None and node.attribute("axis", -1) in (-1, len(shape) - 1)
     return 0 if is_last else product((2, None if shape is None else product(shape)))
@@ -59,7 +59,7 @@ def _broadcast_elements(one: Shape | None, other: Shape | None) -> MaybeDim:
     return product([broadcast_size(*pair) for pair in pairs])
 
 
-#: The formulas of the elements, by the names in the decorators of operators.
+#: The formulas of the number of elements, by the names that the decorators of operators use.
 FORMULAS: Mapping[str, Callable[..., MaybeDim]] = {
     "columns": _columns,
     "gates": _gates,
@@ -71,7 +71,7 @@ FORMULAS: Mapping[str, Callable[..., MaybeDim]] = {
 
 
 def elements(formula: Sequence[str | int], node: Operation) -> MaybeDim:
-    """The number of elements that a node needs; None if a size is unknown."""
+    """The number of elements of this additional memory; None if a size is unknown."""
     name, *arguments = formula
     try:
         return FORMULAS[str(name)](node, *arguments)

@@ -13,7 +13,7 @@ from irlint.model.tensor import BITS, Tensor, tensor_shape
 from irlint.ops.signatures import signature
 from irlint.records import record
 
-#: The inputs that operators read as shapes, axes, indices, counts or lengths, by parameter.
+#: The names of parameters that operators read as shapes, axes, indices, counts or lengths.
 SETTINGS = frozenset(
     {
         *(
@@ -39,7 +39,7 @@ SETTINGS = frozenset(
     }
 )
 
-#: The inputs that operators read as scales, zero points or quantized ranges, by parameter.
+#: The names of parameters that operators read as scales, zero points or quantized ranges.
 QUANTIZATION = frozenset(
     {
         *("zero_points", "absmax", "g_idx", "scale_a", "scale_b", "scale_x", "scale_y", "scale_input"),
@@ -48,7 +48,7 @@ QUANTIZATION = frozenset(
     }
 )
 
-#: The parameters that are settings or quantization parameters of one operator only.
+#: By operator, further names of parameters that are settings or quantization parameters.
 SETTINGS_OF_OPERATORS = {
     "If": ("cond", "condition"),
     "Loop": ("cond",),
@@ -161,9 +161,10 @@ def _of_attribute(node: Node, found: Tensor) -> Constant:
 
 
 def _entries(constant: Constant, user: Node | None) -> Iterator[tuple[object, Entry]]:
-    """The tensors of a constant with keys that are equal for the same stored data.
+    """The tensors of a constant, each with a key. Tensors with the same stored data have equal keys.
 
-    A sparse constant has values, then indices. Tensors of unknown size are omitted.
+    Of a sparse constant, the first tensor has the values, and the second the indices. Tensors of unknown size are
+    omitted.
     """
     for part in constant.parts or (constant,):
         shape, dtype = tensor_shape(part.tensor), part.tensor.dtype or ""
@@ -202,7 +203,7 @@ def _users(known: Known) -> tuple[dict[Value, Node], set[Value]]:
 
 
 def values_as_data(known: Known) -> set[Value]:
-    """The values with whose elements a model computes. Other values are settings."""
+    """The values whose elements a model uses as data. The other values are settings or quantization parameters."""
     data: set[Value] = set()
     quantized = _quantized(known)
     done: set[Graph] = set()
@@ -212,7 +213,7 @@ def values_as_data(known: Known) -> set[Value]:
 
 
 def _mark(graph: Graph, known: Known, data: set[Value], *, quantized: set[Value], done: set[Graph]) -> None:
-    """Adds the values with which a graph, its bodies and its functions compute to ``data``."""
+    """Adds to ``data`` the values that a graph, its bodies and the functions that it calls use as data."""
     if graph in done:
         return
     done.add(graph)
@@ -254,7 +255,7 @@ def _is_setting(op: str, name: str) -> bool:
 
 
 def _quantized(known: Known) -> set[Value]:
-    """The constants of at most 8 bits (no booleans), and the values that MOVES and subtractions compute from them."""
+    """The constants of at most 8 bits except booleans, and the values that MOVES and subtractions compute from them."""
     found: set[Value] = set()
     for value, constant in _constants(known):
         dtype = constant.tensor.dtype or ""

@@ -1,7 +1,7 @@
 """The arithmetic of sizes: integers, and integer polynomials over symbols, floor divisions, min and max.
 
-A known size (``Dim``) is an int, another size is a polynomial (``Expr``). Proofs assume that each symbol is an integer
-within its bounds, and that no divisor is 0.
+A ``Dim`` is an int, or a polynomial over symbols (``Expr``). None is an unknown size. Proofs assume that each symbol is
+an integer within its bounds, and that no divisor is 0.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-#: A product of more integers than this stops at 2**64, because it would take quadratic time.
+#: With more integers than this, a product is not computed beyond 2**64, because that would take quadratic time.
 MANY = 64
 
 __all__ = [
@@ -72,7 +72,7 @@ def guarded(function: Callable[..., MaybeDim], *args: object) -> MaybeDim:
 
 
 def elements(shape: Sequence[int]) -> int:
-    """The number of elements of a static shape. With more than MANY axes, it is exact only below 2**64."""
+    """The number of elements of a static shape. With more than MANY axes, the number is exact only below 2**64."""
     if len(shape) <= MANY:
         return prod(shape)
     count = 1
@@ -84,9 +84,9 @@ def elements(shape: Sequence[int]) -> int:
 
 
 def product(dims: Iterable[MaybeDim]) -> MaybeDim:
-    """The product; None if a factor is None and none is 0, or if the result is too complex.
+    """The product; None if a factor is None and no factor is 0, or if the result is too complex.
 
-    The product of more than MANY integers is as exact as ``elements``.
+    The product of more than MANY integers is exact only below 2**64.
     """
     factors = tuple(dims)
     if any(dim == 0 for dim in factors):
@@ -144,7 +144,7 @@ def broadcast_size(*dims: MaybeDim) -> MaybeDim:
 
 
 def broadcast_parts(dim: Dim) -> tuple[Dim, ...]:
-    """The sizes that were broadcast to ``dim``; ``(dim,)`` if it is no result of ``broadcast_size``."""
+    """The sizes that were broadcast to ``dim``; ``(dim,)`` if ``dim`` is no result of ``broadcast_size``."""
     if isinstance(dim, int):
         return (dim,)
     from irlint.dims.extremes import broadcast_parts as parts_of
@@ -153,14 +153,17 @@ def broadcast_parts(dim: Dim) -> tuple[Dim, ...]:
 
 
 def substituted(a: Dim, sizes: Mapping[str, Dim]) -> Dim:
-    """``a`` with sizes for some symbols, within the bounds of these symbols. Raises TooComplex."""
+    """``a`` with the symbols in ``sizes`` replaced by their sizes. Raises TooComplex.
+
+    Each size must be within the bounds of its symbol.
+    """
     return mapped(a, lambda atom: sizes.get(atom.name), {})
 
 
 def evaluated(a: Dim, sizes: Mapping[str, int]) -> int:
     """The value of ``a`` for these sizes of its symbols.
 
-    Raises KeyError for a missing symbol, ZeroDivisionError and TooComplex.
+    Raises KeyError for a symbol without a size, ZeroDivisionError for a divisor of 0, and TooComplex.
     """
     value = mapped(a, lambda atom: sizes[atom.name], {})
     assert isinstance(value, int)

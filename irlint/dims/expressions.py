@@ -42,9 +42,9 @@ _ROUNDED: Mapping[str, Callable[[Dim, Dim], Dim]] = {
 
 
 def read(text: str, sizes: Mapping[str, Dim]) -> Dim | None:
-    """The size that an expression denotes, with ``sizes`` for its names.
+    """The size that the expression ``text`` denotes. ``sizes`` has the sizes of names.
 
-    None for a text that is no such expression, and for a divisor that may be less than 1.
+    None if the text is no expression of these names, or if a divisor may be less than 1.
     """
     if len(text) > LONGEST:
         return None
@@ -55,10 +55,11 @@ def read(text: str, sizes: Mapping[str, Dim]) -> Dim | None:
 
 
 def dim_of(tree: ast.expr, named: Named, divisor: Divisor | None = None) -> Dim:
-    """The size that a syntax tree denotes. ``named`` returns the size of a name, ``divisor`` a permitted divisor.
+    """The size that a syntax tree denotes.
 
-    Raises TypeError for a tree that is no size, ZeroDivisionError for a divisor that may be less than 1 (unless
-    ``divisor`` permits it), TooComplex, and the exceptions of ``named``.
+    ``named`` returns the size of a name. ``divisor`` returns a divisor, or raises ZeroDivisionError to refuse it; by
+    default, it refuses divisors that may be less than 1. Raises TypeError for a tree that is no size, TooComplex, and
+    the exceptions of the two functions.
     """
     permitted = positive if divisor is None else divisor
     part = partial(dim_of, named=named, divisor=permitted)
@@ -117,7 +118,7 @@ def _called(name: str, arguments: Sequence[ast.expr], part: Callable[[ast.expr],
 
 
 def _divided(tree: ast.expr, part: Callable[[ast.expr], Dim], divisor: Divisor) -> tuple[Dim, Dim]:
-    """(numerator, divisor) of the argument of a rounding function; (argument, 1) without a division."""
+    """(numerator, divisor) of the argument of a rounding function; (argument, 1) if it is no division."""
     match tree:
         case ast.BinOp(left, ast.Div(), right) | ast.Call(ast.Name("IntTrueDiv"), [left, right], []):
             return part(left), divisor(part(right))

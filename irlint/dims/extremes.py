@@ -27,7 +27,10 @@ def extreme(kind: str, dims: tuple[Dim, ...]) -> Dim:
 
 
 def _without_redundant(kind: str, dim: Dim, limit: int) -> Dim:
-    """``dim`` beside the part ``limit``: min(x, y) for min(x, max(y, 0)) in a "max" with 0."""
+    """``dim`` as a part of a "min" or "max" (``kind``) with the number ``limit``, without redundant numbers.
+
+    In max(0, min(x, max(y, 0))), the second part becomes min(x, y).
+    """
     outer = lone_atom(dim, "max" if kind == "min" else "min")
     if outer is None or outer[1]:
         return dim
@@ -36,7 +39,7 @@ def _without_redundant(kind: str, dim: Dim, limit: int) -> Dim:
 
 
 def _without_numbers(kind: str, dim: Dim, limit: int) -> Dim:
-    """``dim`` without numbers that ``limit`` makes redundant: y for max(y, 0)."""
+    """``dim`` without the numbers that ``limit`` makes redundant: y for max(y, 0) if ``limit`` is 0."""
     inner = lone_atom(dim, kind)
     if inner is None or inner[1]:
         return dim
@@ -61,7 +64,7 @@ def _broadcast(parts: tuple[Dim, ...]) -> Dim:
 
 
 def broadcast_parts(dim: Dim) -> tuple[Dim, ...]:
-    """The sizes that were broadcast to ``dim``, with repetitions; ``(dim,)`` if it is no result of ``joint_size``."""
+    """The sizes that were broadcast to ``dim``, with repetitions; ``(dim,)`` if no ``joint_size`` gives ``dim``."""
     terms = terms_of(dim)
     atoms = next(iter(terms), ())
     limit = next((atom for atom in atoms if atom.kind == "min" and 1 in atom.parts), None)

@@ -22,7 +22,8 @@ from irlint.dims.polynomials import (
     without,
 )
 
-#: Polynomials are split by the parts of a "min" or "max" only if these operations have at most this many atoms.
+#: A polynomial is split by the parts of a "min" or "max" only if its "min" and "max" terms together have at most this
+#: many symbols and operations.
 MAX_BRANCHING_SIZE = 16
 
 #: A search for one lower bound examines at most this many polynomials.
@@ -85,9 +86,9 @@ class Budget:
     __slots__ = ("found", "remaining")
 
     def __init__(self) -> None:
-        #: The number of polynomials that may still be relaxed.
+        #: The number of polynomials that the search may still examine.
         self.remaining = MAX_RELAXED
-        #: Lower bounds.
+        #: The lower bounds that were found, by polynomial; None for a polynomial without one.
         self.found: dict[Dim, int | None] = {}
 
 
@@ -146,7 +147,7 @@ def _corner(x: float, y: float) -> float:
 
 
 def _low_without_quotients(a: Expr, budget: Budget) -> int | None:
-    """A lower bound from (n - d + 1)/d <= n//d <= n/d, so that common terms cancel."""
+    """A lower bound of ``a`` with each n//d replaced by (n - d + 1)/d or n/d, so that common terms cancel."""
     relaxed = {monomial: _quotient_in(monomial) for monomial in a.terms}
     divisors = [divisor for _, divisor, _ in relaxed.values()]
     scale = lcm(*divisors)
@@ -175,7 +176,7 @@ def _quotient_in(monomial: Monomial) -> tuple[Dim, int, Monomial]:
 
 
 def _low_without_extremes(a: Expr, budget: Budget) -> int | None:
-    """A lower bound from the lower bounds of the ``branches``; None without a "min" or "max"."""
+    """A lower bound from the lower bounds of the ``branches``; None if ``a`` has no ``branching_atom``."""
     atom = branching_atom(a)
     if atom is None:
         return None
@@ -198,11 +199,11 @@ def _shifted(atom: Atom) -> Dim:
 
 
 def branching_atom(a: Expr) -> Atom | None:
-    """The first "min" or "max" that is a term by itself; None without one, or beyond MAX_BRANCHING_SIZE atoms."""
+    """The first "min" or "max" that is a term by itself; None if no term is, or if these exceed MAX_BRANCHING_SIZE."""
     found = [monomial[0] for monomial in a.terms if len(monomial) == 1 and monomial[0].kind in ("min", "max")]
     return found[0] if found and sum(atom.size for atom in found) <= MAX_BRANCHING_SIZE else None
 
 
 def branches(a: Expr, atom: Atom) -> list[Dim]:
-    """``a`` with each part of ``atom`` in place of the term ``atom``."""
+    """One polynomial for each part of ``atom``: ``a`` with this part in place of the term ``atom``."""
     return [a + (part - Expr({(atom,): 1})) * a.terms[(atom,)] for part in atom.parts]

@@ -21,12 +21,12 @@ def text(a: Expr) -> str:
 
 
 def formatted(a: Expr) -> str:
-    """As ``text``, with ``max(a, b)`` for ``max(a, b)*min(a, b, 1)``, which differs only for sizes of 0."""
+    """As ``text``, but shows ``max(a, b)*min(a, b, 1)`` as ``max(a, b)``. The two differ only for sizes of 0."""
     return _text(a, "{}".format)
 
 
 def as_message(text: str) -> str:
-    """The text for messages of a size or condition in JSON; see ``formatted``."""
+    """Turns the text of a size or condition in JSON data into the form of messages; see ``formatted``."""
     import re
 
     while (found := re.sub(_BROADCAST, r"max(\1)", text)) != text:
@@ -74,7 +74,7 @@ def _term_text(monomial: Monomial, factor: int, written: Written) -> str:
 
 
 def _with_broadcasts(monomial: Monomial, written: Written) -> list[str]:
-    """The texts of the atoms, without a ``min(a, b, 1)`` for each ``max(a, b)``."""
+    """The texts of the atoms. Beside ``max(a, b)``, the atom ``min(a, b, 1)`` is omitted."""
     remaining = list(monomial)
     names = []
     for atom in monomial:

@@ -162,7 +162,7 @@ _interned: dict[tuple[object, ...], Atom] = {}
 
 
 def symbol(name: str, lower: int = 0, upper: int | None = None, *, by_data: bool = False) -> Dim:
-    """The size with a name, a Python identifier; a number if both bounds are equal.
+    """The symbol with this name (a Python identifier) and these bounds. If the bounds are equal, returns the number.
 
     ``by_data``: the size depends on data. Other symbols are sizes of inputs.
     """
@@ -170,9 +170,9 @@ def symbol(name: str, lower: int = 0, upper: int | None = None, *, by_data: bool
 
 
 def unused_name(wanted: str, taken: set[str], numbers: dict[str, int]) -> str:
-    """The first of ``wanted``, ``wanted_2``, ``wanted_3`` … that is not in ``taken``; it is added to ``taken``.
+    """The first of ``wanted``, ``wanted_2``, ``wanted_3`` … that is not in ``taken``. Adds the name to ``taken``.
 
-    ``numbers`` has the last number of each name, so that many equal names take linear time.
+    ``numbers`` stores the last number of each wanted name, so that many calls with one name take linear time.
     """
     name, number = wanted, numbers.get(wanted, 1)
     while name in taken:
@@ -340,7 +340,7 @@ def _image(atom: Atom, replacement: Callable[[Atom], MaybeDim], images: dict[Ato
 
 @lru_cache(MAX_REMEMBERED)
 def _floor_by_int(a: Dim, divisor: int) -> Dim:
-    """The canonical floor of a / divisor for a positive divisor."""
+    """The floor of a / divisor in canonical form, for a positive divisor."""
     if divisor == 1:
         return a
     if all(factor < 0 for factor in factors_of(a)):
@@ -394,7 +394,7 @@ def _floor(a: Dim, divisor: Dim) -> Dim:
 
 
 def divided(a: Dim, b: Expr) -> tuple[Dim, Dim]:
-    """(whole, rest) with a == b * whole + rest; ``rest`` is 0 if b divides a. Raises TooComplex."""
+    """(whole, rest) with a == b * whole + rest. If b divides a, ``rest`` is 0. Raises TooComplex."""
     leading = min(b.terms, key=rank)
     scale = b.terms[leading]
     work = terms_of(a).copy()

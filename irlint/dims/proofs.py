@@ -43,7 +43,7 @@ def vanishes(a: Dim) -> bool | None:
 
 
 def _vanishes_by_bounds(a: Dim) -> bool | None:
-    """``vanishes``, from the coefficients and the bounds."""
+    """As ``vanishes``, but considers only the coefficients and the bounds of ``a``."""
     if isinstance(a, int):
         return a == 0
     if a.terms.get((), 0) % gcd(*factors_of(a)):
@@ -55,9 +55,9 @@ def _vanishes_by_bounds(a: Dim) -> bool | None:
 
 
 def _residue_cases(a: Expr) -> Iterator[Dim]:
-    """``a`` with symbols inside quotients replaced by L*k + r, for all r from 0 to L - 1.
+    """One expression for each r from 0 to L - 1: ``a`` with a symbol inside quotients replaced by L*k + r.
 
-    L is the period of the symbol: the quotients become polynomials in k.
+    L is the period of the symbol, a multiple of the divisors. The quotients therefore become polynomials in k.
     """
     periods: dict[Atom, int] = {}
     _note_periods(a, 1, periods)
@@ -71,7 +71,7 @@ def _residue_cases(a: Expr) -> Iterator[Dim]:
 
 
 def _split_cases(a: Dim, chosen: list[tuple[Atom, int]]) -> Iterator[Dim]:
-    """``a`` with each chosen symbol replaced by period*k + r, for all combinations of r."""
+    """One expression for each combination of remainders r: ``a`` with each chosen symbol replaced by period*k + r."""
     if not chosen:
         yield a
         return
@@ -85,7 +85,7 @@ def _split_cases(a: Dim, chosen: list[tuple[Atom, int]]) -> Iterator[Dim]:
 
 
 def _note_periods(a: Dim, period: int, periods: dict[Atom, int]) -> None:
-    """Adds the periods of symbols inside quotients: multiples of the divisors around them."""
+    """Adds the period of each symbol inside a quotient to ``periods``: a multiple of the divisors around the symbol."""
     for atom in atoms_of(a):
         if period > 1 and not atom.parts:
             periods[atom] = lcm(periods.get(atom, 1), period)

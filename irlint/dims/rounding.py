@@ -9,7 +9,7 @@ from irlint.dims import evaluated, symbols
 from irlint.dims.polynomials import Dim, Expr, Monomial, canonical, lone_atom, terms_of
 from irlint.records import NOTHING
 
-#: The size of symbols without another size in ``magnitude``.
+#: The size that ``magnitude`` assumes for a symbol of unknown size.
 TYPICAL = 64
 
 #: At most this many terms of a sum are shown.
@@ -26,9 +26,10 @@ SUFFIXES = ("", "K", "M", "G", "T", "P", "E")
 
 
 def magnitude(size: Dim, sizes: Mapping[str, int] = NOTHING) -> int:
-    """The value of ``size``, to sort expressions. Symbols that ``sizes`` lacks are 64; if a divisor is 0, 65, else 1.
+    """An approximate value of ``size``, by which expressions are sorted.
 
-    0 if a divisor is 0 in each case.
+    A symbol that is not in ``sizes`` has the value 64. If a divisor is then 0, the symbol has the value 65, and if that
+    also fails, the value 1. If each of these values makes a divisor 0, returns 0.
     """
     for typical in (TYPICAL, TYPICAL + 1, 1):
         with suppress(ZeroDivisionError):
@@ -57,9 +58,10 @@ def figure(count: int) -> str:
 
 
 def rounded(size: Dim, sizes: Mapping[str, int] = NOTHING) -> str:
-    """A size with rounded coefficients: its MOST_TERMS largest terms, or the MOST_SIZES largest sizes of a maximum.
+    """The text of a size, with rounded coefficients.
 
-    The terms are compared by their ``magnitude``.
+    Only the MOST_TERMS largest terms are shown. Of a maximum, only the MOST_SIZES largest sizes are shown. Terms and
+    sizes are compared by their ``magnitude``.
     """
     if isinstance(size, int):
         return figure(size)

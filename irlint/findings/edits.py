@@ -72,7 +72,7 @@ class Edit:
     layer: str = ""
     #: The old value, or None if it is unknown.
     before: Any = None
-    #: What messages call the value, if not ``name``.
+    #: The phrase for the value in messages; "" if messages use ``name``.
     called: str = ""
     #: Whether this is one of two edits that exchange two inputs of a node, or two ids of a port map.
     swaps: bool = False
@@ -88,7 +88,7 @@ class Edit:
         return self.text_at(None)
 
     def text_at(self, node: int | None) -> str:
-        """The edit as an imperative; the text names its node, unless this is node ``node`` of the main graph."""
+        """The edit as an imperative. The text names the node, unless it is node number ``node`` of the main graph."""
         text = _TEXTS[self.kind](self)
         here = self.index is None or (self.index == node and not self.graph)
         return text if here or not self.op else f"{text} in {self.place}"
@@ -157,7 +157,7 @@ class Fixed:
 
 
 def message(edits: Sequence[Edit], node: int | None = None) -> str:
-    """Edits as one imperative; the text names their nodes, unless these are node ``node`` of the main graph."""
+    """Edits as one imperative. The text names their nodes, except node number ``node`` of the main graph."""
     first = edits[0]
     if len(edits) == 2 and all(edit.swaps for edit in edits):
         where = "" if first.index == node else f" in {first.place}"
@@ -197,7 +197,7 @@ def message(edits: Sequence[Edit], node: int | None = None) -> str:
 
 
 def _difference(edit: Edit) -> object:
-    """The changed entries as pairs (old, new); the new value for other changes."""
+    """For a change of entries, the changed entries as pairs (old, new); for other changes, the new value."""
     if edit.of != "entries" or len(edit.before or ()) != len(edit.value):
         return edit.value
     return {(one, other) for one, other in zip(edit.before, edit.value) if one != other}

@@ -70,7 +70,7 @@ FAMILIES = (
     "hygiene",
 )
 
-#: How faults of a rule cause other faults, or follow from them:
+#: How faults of a rule cause other faults, or follow from other faults:
 #: ``wiring``, ``edge`` (without a source): inputs of nodes have no value.
 #: ``attribute``: any fault of the node may follow.
 #: ``opset``: faults in the names, inputs and attributes of the nodes may follow.
@@ -86,7 +86,7 @@ Role = Literal[
 #: The places of a fault:
 #: ``live``: nodes that run, or may run.
 #: ``dead``: a body that never runs.
-#: ``dead by size``: a body that never runs because of a size. ONNX Runtime removes only other dead bodies.
+#: ``dead by size``: a body that never runs because of a size. ONNX Runtime keeps it, but removes other dead bodies.
 #: ``dead if sized``: as ``dead by size``, if the runtime knows the size when it loads the model.
 #: ``as declared``: the body of a loop, inferred with the declared sizes of its inputs.
 #: ``unused constant``: a constant that nothing uses.
@@ -123,7 +123,7 @@ class Rule:
     bad: str = ""
     good: str = ""
     role: Role = ""
-    #: The runtimes that refuse to load a model with such a fault.
+    #: The runtimes that refuse to load a model with a fault of this rule.
     refused: tuple[Refusal, ...] = ()
     #: The runtimes that load some models with such an error, although their format has ``errors_are_refused``.
     accepted: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from irlint.records import record, replaced
 if TYPE_CHECKING:
     from irlint.findings.edits import Fix
 
-#: The rule families for which reports show the tried fix and also the help.
+#: The rule families for which reports show both the tried fix and the help.
 DECLARATIONS = "declarations"
 WITH_BOTH_HELPS = ("element-types", DECLARATIONS)
 
@@ -82,7 +82,7 @@ class Finding:
     #: The first axis at fault of ``input``.
     axis: int | None = None
     operands: tuple[Operand, ...] = ()
-    #: The exclusive end of the place.
+    #: The end of the place. The character at this column does not belong to the place.
     end_line: int | None = None
     end_column: int | None = None
     #: The text of a tried fix, such as ``set `axis = 1` ``.
@@ -97,9 +97,9 @@ class Finding:
 
     @property
     def helps(self) -> tuple[str, ...]:
-        """The tried fix if there is one, else the help; both for the families in WITH_BOTH_HELPS.
+        """The tried fix if there is one, else the help. Findings of the families in WITH_BOTH_HELPS have both.
 
-        An error about a declaration has only one of them, and so has one of element types with a fix that is written.
+        An error has only one of the two if it is about a declaration, or if irlint can write its fix.
         """
         is_decided = self.severity is Severity.ERROR and (self.rule.family == DECLARATIONS or self.fix is not None)
         both = self.rule.family in WITH_BOTH_HELPS and not is_decided
@@ -240,7 +240,7 @@ class Report:
         return self.text().rstrip("\n")
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
-        """The text report with ``width`` columns; by default, as ``irlint check`` prints it to a pipe."""
+        """The text report with ``width`` columns. The default is the width that ``irlint check`` uses for a pipe."""
         if self.renderer is None:
             return "".join(f"{finding!r}\n" for finding in self.findings)
         return self.renderer(self, color=color) if width is None else self.renderer(self, color=color, columns=width)

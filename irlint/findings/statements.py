@@ -1,4 +1,4 @@
-"""What the rule of an operator states beside its result: requirements, faults that do not stop it, and arithmetic.
+"""What an operator's rule states beside its result: requirements, faults that do not stop the rule, and arithmetic.
 
 A requirement is an unproven condition on sizes that the operator needs, such as ``H % 32 == 0``. Statements are stored
 only inside a block of ``stated`` or ``collected_arithmetic``.
@@ -31,7 +31,7 @@ class Relation:
 
 @record
 class Requirement:
-    """An unproven condition that an operator needs: at least one of the relations."""
+    """An unproven condition that an operator needs: at least one of the relations must hold."""
 
     any_of: tuple[Relation, ...]
     #: Why the operator needs the condition.
@@ -44,7 +44,7 @@ class Requirement:
 
 
 class stated:
-    """Collects the requirements of a rule, and the faults that do not stop it: ``with stated() as statements``."""
+    """Collects what the rules inside the block state: ``with stated() as statements``."""
 
     __slots__ = ("faults", "outer", "requirements")
 
@@ -62,7 +62,7 @@ class stated:
         _current = self.outer
 
 
-#: The innermost block, or None.
+#: The innermost active block of ``stated``, or None.
 _current: stated | None = None
 
 
@@ -134,7 +134,7 @@ class Arithmetic:
     formula: str = ""
     #: What the numbers in the formula are.
     details: str = ""
-    #: Without a formula: the size before the operator takes a part of it.
+    #: Without a formula: the size of which the operator takes a part.
     part_of: MaybeDim = None
     #: For a sum with symbols: the index of the input of each term, and the term.
     terms: tuple[tuple[int, str], ...] = ()

@@ -30,7 +30,7 @@ class Tally:
         self.following = self.suppressed = self.hidden = self.errors_hidden = 0
         self.severities = dict.fromkeys((severity.value for severity in SEVERITIES), 0)
         self.formats: dict[str, int] = {}
-        #: By code and name.
+        #: By the code and the name of the rule.
         self.rules: dict[tuple[str, str], int] = {}
         self.operators: dict[str, int] = {}
         #: By exporter: [models, models with errors, roots].
@@ -111,7 +111,10 @@ def entry_of(file: Any) -> Entry:
 
 
 def unreported(file: Any) -> dict[str, int]:
-    """The counts of a file's findings that are suppressed, hidden by the baseline, or errors hidden or lowered."""
+    """The counts of a file's unreported findings.
+
+    These are suppressed findings, findings that the baseline hides, and errors that the configuration hides or lowers.
+    """
     return {"suppressed": file.suppressed, "hidden": len(file.hidden), "errors_hidden": file.errors_hidden}
 
 

@@ -1,4 +1,4 @@
-"""Candidates that change the axes of a node's inputs, or the lists of axes, sizes and factors that a node takes."""
+"""Candidates that change the order or number of an input's axes, or the lists of axes, sizes and factors of a node."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _transposed(node: Node, port: int, given: Tensor, editor: Editor) -> Iterato
 
 
 def transposed_as_declared(problem: Problem, node: Node, editor: Editor) -> Iterator[Candidate]:
-    """A Transpose before an input, if the output is declared with the same sizes in another order."""
+    """Inserts a Transpose before an input, if the output is declared with the same sizes in another order."""
     for value in node.outputs if editor.known.format.writer == "onnx" else ():
         declared = value.type if value is not None and value.name == problem.value else None
         given = editor.known.types.get(value) if value is not None else None
@@ -128,7 +128,7 @@ def transposed_as_declared(problem: Problem, node: Node, editor: Editor) -> Iter
 
 
 def _likely_orders(rank: int, editor: Editor) -> list[tuple[tuple[int, ...], int]]:
-    """Orders of axes, and the number of nodes that use them: orders in use, layouts, exchanges of neighbors."""
+    """(order of axes, number of Transposes that use it): orders in use, then layouts and exchanges of neighbors."""
     found: dict[tuple[int, ...], int] = {}
     for node in editor.graph.nodes:
         perm = node.attributes.get("perm")
@@ -140,7 +140,7 @@ def _likely_orders(rank: int, editor: Editor) -> list[tuple[tuple[int, ...], int
 
 
 def transposed_before(node: Node, nodes: Sequence[Node], editor: Editor) -> Iterator[Candidate]:
-    """A Transpose before one of ``nodes``, which undoes another Transpose or changes the layout.
+    """Inserts a Transpose that undoes an earlier Transpose or changes the layout, before ``node`` or one of ``nodes``.
 
     ``nodes`` come before ``node``, the nearest first.
     """
@@ -171,8 +171,8 @@ def transposed_constants(ends: Iterable[tuple[Value, int]], editor: Editor) -> I
 
 
 def _constants_applied_next(node: Node, given: Tensor, editor: Editor) -> Iterator[Value]:
-    """The constants of one type that are applied to the result one after another, as mean and standard deviation
-    are."""
+    """The constants of the type ``given`` that the next nodes apply to the result, one after another. An example is a
+    standard deviation after a mean."""
     waiting = [node]
     for each in waiting:
         for user in (user for value in each.outputs if value is not None for user in editor.users.get(value, ())):
@@ -186,7 +186,7 @@ def _constants_applied_next(node: Node, given: Tensor, editor: Editor) -> Iterat
 def _with_trailing_axes(
     values: Sequence[Value], given: Tensor, inputs: Sequence[Type | None], editor: Editor
 ) -> Iterator[Candidate]:
-    """Reshapes lists so that they apply to an axis before the last: ``[C]`` becomes ``[C, 1, 1]``."""
+    """Reshapes constant lists so that they apply to an axis before the last: ``[C]`` becomes ``[C, 1, 1]``."""
     assert given.shape is not None
     (size,) = given.shape
     others = (
@@ -202,7 +202,7 @@ def _with_trailing_axes(
 
 
 def with_other_lists(node: Node, editor: Editor, others: Sequence[Type | None] = ()) -> Iterator[Candidate]:
-    """Candidates with other sizes of the parts of an axis, other factors, or one axis more or fewer in a list."""
+    """Candidates with other part sizes (of Split), other factors (of Resize), or one axis more or fewer in a list."""
     known = editor.known
     call, inputs = known.calls[node], inputs_of(node, known)
     if call.operator is None or call.signature is None or not inputs:
@@ -242,7 +242,7 @@ def _other_lists(
 def _other_parts(
     value: Sequence[Any], inputs: Sequence[Type | None], others: Sequence[Type | None]
 ) -> dict[tuple[int, ...], None]:
-    """Other sizes for the parts of an axis: one part takes the rest, or two parts change and keep their sum."""
+    """Other sizes for the parts of an axis. Either one part gets the rest, or two parts change and keep their sum."""
     found: dict[tuple[int, ...], None] = {}
     if not all(type(each) is int and each >= 0 for each in value):
         return found
@@ -265,8 +265,8 @@ def _other_parts(
 
 
 def _other_factors(value: Sequence[Any], rank: int, shapes: Sequence[Shape]) -> Iterator[tuple[Any, ...]]:
-    """Other lists of factors: with 1 for missing first axes, a frequent factor, 1, the factor of another axis, or a
-    ratio."""
+    """Other lists of factors. Missing first axes get the factor 1. Otherwise one factor becomes a usual factor, 1, the
+    factor of another axis, or a ratio of sizes."""
     missing = rank - len(value)
     if missing > 0 and value:
         yield (*(type(value[0])(1),) * missing, *value)

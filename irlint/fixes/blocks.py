@@ -1,4 +1,7 @@
-"""The blocks of a model, such as ``layer.0`` and ``layer.1``, and candidates that make a node like its twins."""
+"""The blocks of a model, such as ``layer.0`` and ``layer.1``, and candidates that make a node like its twins.
+
+Twins are the corresponding nodes of different blocks.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +24,15 @@ from irlint.model.order import users
 from irlint.model.tensor import FLOATS, Tensor, Type
 from irlint.records import replaced
 
-#: A number in a name. The last part of a name may count the nodes of one block.
+#: A number in a name, and a number at the end of a name. A number at the end may count the nodes of one block.
 NUMBER = re.compile(r"\d+")
 LAST_NUMBER = re.compile(r"\d+$")
 
 #: The number of inputs that are changed together.
 PORTS = 2
 
-#: (operator, name without numbers, number at the end of the name). Twins have one place and different ``Numbers``.
+#: The place of a node in its block: (operator, name without numbers, number at the end of the name). ``Numbers`` are
+#: the other numbers in the name. Twins have the same place and different ``Numbers``.
 Place = tuple[str, str, str]
 Numbers = tuple[str, ...]
 
@@ -49,7 +53,7 @@ class Blocks:
         return found
 
     def twins(self, node: Node) -> list[Node]:
-        """The nodes in the place of ``node`` in other blocks. Their names differ in one number, not at the end."""
+        """The nodes in the place of ``node`` in other blocks. Their names differ in one number, and not at the end."""
         place, numbers = _place(node)
         others = self._by_place.get(place, ()) if numbers else ()
         return [
@@ -61,7 +65,7 @@ class Blocks:
 
     @cached_property
     def _last_numbers(self) -> dict[tuple[str, str, Numbers], set[str]]:
-        """The last numbers in the names of the nodes of an operator in each block."""
+        """For each operator and block, the numbers at the ends of the nodes' names."""
         found: dict[tuple[str, str, Numbers], set[str]] = {}
         for (op, begin, last), several in self._by_place.items():
             for numbers, _ in several:
@@ -69,14 +73,14 @@ class Blocks:
         return found
 
     def _have_same_nodes(self, place: Place, one: Numbers, other: Numbers) -> bool:
-        """Whether two blocks have the same nodes of an operator, except one. Otherwise the last numbers do not
-        correspond."""
+        """Whether two blocks have the same nodes of an operator, or differ in one of these nodes. Otherwise the numbers
+        at the ends of their names do not correspond."""
         last = [self._last_numbers.get((*place[:2], numbers), set()) for numbers in (one, other)]
         return len(last[0] ^ last[1]) <= 1
 
     @cached_property
     def candidates_with_numbers_of_twins(self) -> list[tuple[Node, Candidate]]:
-        """All nodes with a number that differs from the number of all their twins, and the candidates."""
+        """(node, candidate) of all nodes with a number that differs from the number of all their twins."""
         several = (nodes for nodes in self._by_place.values() if len(nodes) > 1)
         return [
             (node, candidate)
@@ -98,7 +102,7 @@ class Blocks:
         yield from self._with_constants_of_twins(node, others)
 
     def _with_constants_of_twins(self, node: Node, others: Sequence[Node]) -> Iterator[Candidate]:
-        """Gives a constant the axes that the constants of all twins have, and their entries."""
+        """Gives a constant the shape and the entries that the constants of all twins have, if the shapes differ."""
         known, is_constant = self.editor.known.types.get, self.editor.makers.is_constant
         for port, value in enumerate(node.inputs if others else ()):
             given = known(value) if value is not None and is_constant(value) else None
@@ -117,7 +121,7 @@ class Blocks:
             yield Candidate(tuple(edits), EVIDENT, evidence=len(others), subject=value)
 
     def _lacks_unused_counterpart(self, node: Node, what: str | int) -> bool:
-        """Whether the counterpart of all twins' inputs is an unused value, and the node has another one."""
+        """Whether the counterpart of the twins' inputs is an unused value, and the node has another value as input."""
         expected = self.counterparts(node) if isinstance(what, int) else []
         if not isinstance(what, int) or what >= min(len(expected), len(node.inputs)):
             return False
@@ -125,7 +129,7 @@ class Blocks:
         return value is not None and value is not node.inputs[what] and not self.editor.users.get(value)
 
     def has_number_of_twins(self, edit: Edit, node: Node) -> bool:
-        """Whether the number that an edit changes is the number of all twins."""
+        """Whether all twins have the number that an edit would change."""
         others = self.twins(node)
         if edit.kind == "attribute":
             of_filters = edit.name == STRIDES and len(others) == 1
@@ -150,7 +154,7 @@ class Blocks:
     def counterpart(self, value: Value, twin: Node, node: Node) -> Value | None:
         """The value in the block of ``node`` that corresponds to a value of its ``twin``; None if there is none.
 
-        A value outside of blocks, and a value that another node of the block uses, is its own counterpart.
+        A value is its own counterpart if it is outside of blocks, or if another node in the block of ``node`` uses it.
         """
         if self._is_used_in_block(value, twin, node):
             return value
@@ -170,7 +174,7 @@ class Blocks:
         return found.outputs[port] if found is not None and port < len(found.outputs) else None
 
     def _is_used_in_block(self, value: Value, twin: Node, node: Node) -> bool:
-        """Whether another node of the block of ``node``, which is not the block of ``twin``, uses a value."""
+        """Whether a value has a user other than ``node`` in the block of ``node``, outside of the block of ``twin``."""
         shared = len(commonprefix((twin.name, node.name)))
         users = (each for each in self.editor.users.get(value, ()) if each is not node)
         return any(len(commonprefix((each.name, node.name))) > shared for each in users)
@@ -187,9 +191,9 @@ class Blocks:
         return {_place_of_name("", value.name): value for value in (*results, *self.editor.graph.constants)}
 
     def counterparts(self, node: Node) -> list[Value | None]:
-        """For each input, the counterpart of the inputs of all twins; None if there are several or none.
+        """For each input, the one value that corresponds to this input of all twins; None if there is no such value.
 
-        A computed value outside of blocks needs ``SEVERAL`` twins, or another user in the block.
+        A computed value outside of blocks counts only with ``SEVERAL`` twins, or with another user in the block.
         """
         others = self.twins(node)
         counts = {len(each.inputs) for each in others}
@@ -231,7 +235,7 @@ class Blocks:
             yield Candidate(tuple(edits), EVIDENT)
 
     def _at_all_users(self, edit: Edit, node: Node) -> tuple[Edit, ...]:
-        """An edit; an inserted node is also inserted before other users of the value, if their twins have it."""
+        """The edit. An inserted node is also inserted before other users of the value, if their twins have it."""
         before = node.inputs[edit.input] if edit.kind == "insert" and edit.input is not None else None
         found = [edit]
         for user in self.editor.users.get(before, ()) if before is not None else ():
@@ -246,7 +250,7 @@ class Blocks:
         return tuple(sorted(found, key=lambda each: (each.index or 0, each.input or 0)))
 
     def _inserted_as_at_twins(self, node: Node, port: int, before: Value, others: Sequence[Node]) -> Edit | None:
-        """Inserts the node that all twins have before an input, if the node before it has a counterpart."""
+        """Inserts the node that all twins have before an input, if its own input corresponds to ``before``."""
         makers = [self.editor.makers.of(value) if (value := each.inputs[port]) else None for each in others]
         nodes = [each.node for each in makers if each is not None and each.node is not None and each.node.inputs]
         firsts = [self.counterpart(one.inputs[0], each, node) for one, each in zip(nodes, others) if one.inputs[0]]
@@ -269,7 +273,7 @@ class Blocks:
         return value is not None and expected[port] is value and self._has_shape_of(value, port, self.twins(node))
 
     def _has_shape_of(self, value: Value, port: int, others: Sequence[Node]) -> bool:
-        """Whether a value has no other shape than the constants of all twins, if these are known integers."""
+        """Whether a value has the shape of the twins' constants. True unless these are known integers of one shape."""
         values = [each.inputs[port] for each in others if port < len(each.inputs)]
         types = [self.editor.known.types.get(each) for each in values if each is not None]
         shapes = {each.shape for each in types if isinstance(each, Tensor) and each.ints is not None}
@@ -299,7 +303,7 @@ def blocks_of(known: Known, graph: Graph) -> Blocks:
 
 
 def _numbers_in_block(numbers: Numbers, before: Numbers, after: Numbers) -> Numbers | None:
-    """The numbers in a name, moved from the block of one node to the block of its twin; None if the name lacks them."""
+    """The numbers in a name, moved from the block ``before`` to the block ``after``; None if the name has too few."""
     places = [at for at, (one, two) in enumerate(zip(before, after)) if one != two]
     if places[0] >= len(numbers):
         return None
@@ -314,7 +318,7 @@ def is_named_as(name: str, node: Node, other: str, twin: Node) -> bool:
 
 
 def _has_other_name(value: Value, node: Node) -> bool:
-    """Whether a result has not the name of its node, which is in no block."""
+    """Whether a node is in no block, and the name of its result does not contain the name of the node."""
     return bool(node.name) and not _place(node)[1] and node.name not in value.name
 
 
@@ -329,9 +333,9 @@ def _place_of_name(op: str, name: str) -> tuple[Place, Numbers]:
 
 
 def as_other_users(node: Node, editor: Editor) -> Iterator[Candidate]:
-    """Connects the constants that another user of a scale has, or its result.
+    """Connects the constants of another node that uses the same scale, or the result of that node.
 
-    QuantizeLinear and DequantizeLinear have the same scale and zero point.
+    A QuantizeLinear and its DequantizeLinear have the same scale and zero point.
     """
     constants = _constants(node, editor)
     scales = [value for _, value in constants if _is_float(value, editor)]
@@ -353,7 +357,7 @@ def as_other_users(node: Node, editor: Editor) -> Iterator[Candidate]:
 def _with_constants_of_maker(
     node: Node, constants: Sequence[tuple[int, Value]], scales: Sequence[Value], editor: Editor
 ) -> Iterator[Candidate]:
-    """Connects the constants of the node that computes the data, if it has the same scale."""
+    """Connects the constants of the node that computes the data, if both nodes have the same scale."""
     type_of = editor.known.types.get
     maker = editor.makers.of(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
     before = maker.node if maker is not None else None
@@ -370,7 +374,7 @@ def _with_constants_of_maker(
 
 
 def _has_equal_elements(type: Type | None, others: Set[Type | None]) -> bool:
-    """Whether the elements of a type are known, and ``others`` has an equal type."""
+    """Whether the elements of a type are known, and ``others`` contains this type with the same elements."""
     return isinstance(type, Tensor) and type.value is not None and type in others
 
 

@@ -1,4 +1,4 @@
-"""Searches the edits that fix an error in a body, and checks the file with them."""
+"""Searches the edits that fix an error in a body, and checks the complete file with these edits."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def found_in_body(problem: Problem, known: Known, problems: Sequence[Problem], r
 def _outcome(
     edits: Sequence[Edit], problem: Problem, rechecked: Rechecked, elsewhere: Container[str]
 ) -> Outcome | None:
-    """The outcome of edits for the file; None if they change other graphs, or do not fix what follows from the
-    problem. The element type of an input of the model may change."""
+    """The outcome of edits for the complete file. None if a problem that follows from this one remains, or if the edits
+    change another graph (except the element type of an input of the model)."""
     inputs = {value.name for value in rechecked.model.graph.inputs} if rechecked.model.graph is not None else set()
     for each in edits:
         if each.kind == "declaration" and each.dtype and each.name in inputs:
@@ -58,7 +58,7 @@ def _outcome(
 
 
 def _placed(edit: Edit, path: str, by_path: Mapping[str, Graph]) -> Edit:
-    """The edit in the graph of a path. A constant is in the nearest graph around it, an input in the main graph."""
+    """The edit, moved to the graph at ``path``. A constant changes in the nearest surrounding graph that has it."""
     if edit.kind == "constant":
         owners = [each for each, graph in by_path.items() if any(one.name == edit.name for one in graph.constants)]
         around = [each for each in owners if each == path or not each or path.startswith(f"{each}/")]

@@ -10,9 +10,8 @@ from irlint.records import record
 #: At most this many values of similar nodes are tried.
 OTHERS = 8
 
-#: How many similar nodes count as evidence.
-#: SEVERAL: for a value that all of them have. MANY: against a value that none of them has. VERY_MANY: exclude it, and
-#: what one twin counts.
+#: Numbers of similar nodes. If SEVERAL nodes have one value, they support it. If MANY nodes have other values than a
+#: candidate, they oppose the candidate, and VERY_MANY exclude it. One twin counts as VERY_MANY nodes.
 SEVERAL = 2
 MANY = 3
 VERY_MANY = 9
@@ -20,14 +19,15 @@ VERY_MANY = 9
 
 @record
 class Candidate:
-    """Edits that may fix a node."""
+    """Edits that may fix a problem, and what ranks them."""
 
     edits: tuple[Edit, ...]
-    #: From EVIDENT (best) to ONLY_SUGGESTED.
+    #: How likely edits of this kind are, from EVIDENT (best) to ONLY_SUGGESTED (see ``other_values``).
     grade: int = EVIDENT
     #: The node that the edits change; None for the node of the problem.
     node: Node | None = None
-    #: The number of nodes that already have the new value. Ranks candidates of equal grade.
+    #: How much of the model supports the edits, mostly the number of nodes that already have the new value. Ranks
+    #: candidates of equal grade.
     evidence: int = 0
     #: The attribute, value or port that changes. If many candidates have one subject, none of them is suggested.
     subject: object = None

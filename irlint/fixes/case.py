@@ -1,4 +1,4 @@
-"""A candidate that fixes a problem, with what objections and cautions examine."""
+"""A candidate that fixes a problem, with the facts that objections and cautions examine."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Case:
     #: All problems of the model.
     problems: Sequence[Problem]
     inputs: Inputs
-    #: Other candidates that fix as much.
+    #: Other candidates that fix at least as much.
     rivals: Sequence[Candidate] = ()
-    #: Whether a candidate that only objections of similarity exclude ranks as high.
+    #: Whether another candidate ranks as high, although it was excluded by a comparison with similar nodes.
     outranked: bool = False
-    #: Whether an unused value fixes the problem, too.
+    #: Whether an unused value would also fix the problem.
     unused_value_fixes: bool = False
 
     @property
@@ -46,18 +46,18 @@ class Case:
         return (problem for problem in self.problems if problem.because is None and id(problem) not in fixed)
 
     def faulty_nodes(self, rule: Rule | None = None) -> set[Node]:
-        """The nodes of the main graph with remaining errors, of one rule if it is given."""
+        """The nodes of the main graph with remaining errors. With ``rule``, only errors of this rule count."""
         errors = (problem for problem in self.remaining if problem.is_error and not problem.graph)
         return {error.node for error in errors if error.node is not None and rule in (None, error.fault.rule)}
 
 
 def takes_target(node: Node, name: str, known: Known) -> bool:
-    """Whether a node takes a value as a target shape, or joins it to one."""
+    """Whether a node takes the value ``name`` as a target shape (like Reshape), or joins it to one (like Concat)."""
     return node.op == JOIN or takes_as(TARGETS, node, name, known)
 
 
 def takes_as(roles: Sequence[str], node: Node, name: str, known: Known) -> bool:
-    """Whether each input of a node that is this value has one of these names in the signature."""
+    """Whether the signature has one of the names ``roles`` for every input of the node that is the value ``name``."""
     call = known.calls.get(node)
     names = call.signature.inputs if call is not None and call.signature is not None else ()
     ports = [port for port, value in enumerate(node.inputs) if value is not None and value.name == name]

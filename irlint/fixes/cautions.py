@@ -30,12 +30,12 @@ from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 #: The attributes that give the element type of a result.
 TYPED = (*TYPE_ATTRIBUTES, "value")
 
-#: Two integers whose quotient is rounded.
+#: Two integers that an operator divides to 3, if it rounds.
 DIVIDED = (7, 2)
 
 
 def is_unsure(case: Case) -> bool:
-    """Whether a caution applies to the candidate."""
+    """Whether the candidate is suggested, and not written: because of its grade, rank or ``sure``, or by a caution."""
     return (
         case.outranked
         or case.candidate.grade == ONLY_SUGGESTED
@@ -45,7 +45,7 @@ def is_unsure(case: Case) -> bool:
 
 
 def _leaves_problems(case: Case) -> bool:
-    """Whether a remaining problem concerns the sizes that become dynamic again, or no sizes."""
+    """Whether the problem limits dynamic sizes, and a remaining problem may concern the same sizes."""
     names = {name for name, _ in case.problem.sizes}
     remaining = (each for each in case.remaining if may_be_fixed(each, case.inputs.known) and each is not case.problem)
     return limits_sizes(case.problem) and any(
@@ -55,7 +55,10 @@ def _leaves_problems(case: Case) -> bool:
 
 
 def _is_bold_for_warning(case: Case) -> bool:
-    """Whether a candidate for a warning changes more than constants."""
+    """Whether the candidate fixes no error and no limit on sizes, and changes more than constants.
+
+    A candidate that connects a value and fixes at least ``MANY`` problems is an exception.
+    """
     is_decided = any(each.is_error or limits_sizes(each) for each in (case.problem, *case.outcome.fixed))
     if _connects_value(case.candidate) and len(case.outcome.fixed) >= MANY:
         return False
@@ -63,19 +66,22 @@ def _is_bold_for_warning(case: Case) -> bool:
 
 
 def _reveals_limit(case: Case) -> bool:
-    """Whether a change that fixes an error reveals a limit for sizes."""
+    """Whether the problem is no limit on sizes, and a node limits sizes after the edits."""
     return case.outcome.keeps_limit and not limits_sizes(case.problem)
 
 
 def _leaves_unused_value(case: Case) -> bool:
-    """Whether an unused value remains that fixes the problem, too."""
+    """Whether the candidate connects no value, although an unused value would fix the error or limit as well."""
     is_decided = case.problem.is_error or limits_sizes(case.problem)
     of_axis = case.problem.fault.rule is AXIS_OUT_OF_RANGE
     return not _connects_value(case.candidate) and is_decided and not of_axis and case.unused_value_fixes
 
 
 def _leaves_unused_index(case: Case) -> bool:
-    """Whether a value of fewer axes is connected, and an integer is unused: a lost node may have used it as index."""
+    """Whether the candidate connects a value with fewer axes while an integer constant is unused.
+
+    A missing Gather may have used that integer as its index.
+    """
     unused = case.inputs.unused_values
     computed = {value.name: known for value, known in unused if case.inputs.is_made(value)}
     constants = [known for value, known in unused if value.name not in computed]
@@ -90,8 +96,10 @@ def _leaves_unused_index(case: Case) -> bool:
 
 
 def may_lack_node(case: Case) -> bool:
-    """Whether the node gets strides that neither its twins nor its window have. A lost pooling explains the sizes,
-    too."""
+    """Whether the new strides differ from the strides of the node's twins and from the size of its window.
+
+    A missing pooling node would explain the sizes as well.
+    """
     editor, twins = case.inputs.editor, case.inputs.blocks.twins(case.node)
     at_twins = {editor.value_of(each, STRIDES) for each in twins}
     given = [edit for edit in case.candidate.edits if edit.name == STRIDES]
@@ -100,20 +108,23 @@ def may_lack_node(case: Case) -> bool:
 
 
 def _is_axis_of_index(case: Case) -> bool:
-    """Whether the candidate sets another axis for an index out of range, and no other node has this axis."""
+    """Whether the candidate fixes an index out of range by another axis, and no other node has this axis."""
     subject, is_index = case.candidate.subject, case.problem.fault.rule is INDEX_OUT_OF_RANGE
     return is_index and isinstance(subject, str) and "ax" in subject and not case.candidate.evidence
 
 
 def _is_axis_of_input(case: Case) -> bool:
-    """Whether an axis is out of range in an input of the model. The input may be declared with too few axes."""
+    """Whether an axis is out of range at a node that takes an input of the model.
+
+    Perhaps that input is declared with too few axes.
+    """
     node, inputs = case.problem.node, case.inputs.graph.inputs
     takes_input = node is not None and any(value in inputs for value in node.inputs)
     return case.problem.fault.rule is AXIS_OUT_OF_RANGE and takes_input and not _connects_value(case.candidate)
 
 
 def _inserts_without_evidence(case: Case) -> bool:
-    """Whether a node is inserted only so that sizes are dynamic again, with little evidence."""
+    """Whether the candidate inserts a node only to remove a limit on sizes, and few other nodes support this."""
     inserts = any(edit.kind == "insert" for edit in case.candidate.edits) and case.candidate.grade != EVIDENT
     if limits_sizes(case.problem) and inserts and case.candidate.evidence < SIBLINGS and _repeats_transpose(case):
         return True
@@ -125,7 +136,10 @@ def _inserts_without_evidence(case: Case) -> bool:
 
 
 def _repeats_transpose(case: Case) -> bool:
-    """Whether an inserted Transpose follows another one, or undoes one on its path. Perhaps that one is wrong."""
+    """Whether an inserted Transpose follows another Transpose, or undoes one on the path to it.
+
+    Perhaps that earlier Transpose is wrong.
+    """
     inputs = case.inputs
     for edit in case.candidate.edits:
         value = inputs.edited(edit)[1] if edit.kind == "insert" and edit.name == TRANSPOSE else None
@@ -140,7 +154,10 @@ def _repeats_transpose(case: Case) -> bool:
 
 
 def _may_be_swapped(case: Case) -> bool:
-    """Whether a swap of inputs, or the removal of a Transpose, is as likely as the attribute or Transpose."""
+    """Whether the candidate only sets attributes or inserts a Transpose, and another candidate is as likely.
+
+    The other candidate swaps inputs, or bypasses a Transpose.
+    """
     others = all(edit.kind == "attribute" or edit.name == TRANSPOSE for edit in case.candidate.edits)
     return (
         others
@@ -156,7 +173,7 @@ def _bypasses_transpose(candidate: Candidate, inputs: Inputs) -> bool:
 
 
 def _retypes_input(case: Case) -> bool:
-    """Whether an input of the model gets another element type, where a Cast fixes the problem, too."""
+    """Whether an input of the model gets another element type, although another candidate inserts a Cast instead."""
     declared = {edit.name: edit.dtype for edit in case.candidate.edits if edit.kind == "declaration" and edit.dtype}
     casts = (edit.name == CAST for candidate in case.rivals for edit in candidate.edits if edit.kind == "insert")
     if declared and case.inputs.graph.undefined_value_info:
@@ -168,7 +185,10 @@ def _retypes_input(case: Case) -> bool:
 
 
 def _transposes_input(case: Case) -> bool:
-    """Whether a Transpose is inserted between an input and its only user. Perhaps the input is declared wrong."""
+    """Whether a Transpose between an input of the model and its only user removes a limit on sizes.
+
+    Perhaps the declaration of the input has the wrong order of axes.
+    """
     if not limits_sizes(case.problem):
         return False
     inserted = (edit for edit in case.candidate.edits if edit.kind == "insert" and edit.name == TRANSPOSE)
@@ -179,7 +199,10 @@ def _transposes_input(case: Case) -> bool:
 
 
 def is_plausible_redeclaration(candidate: Candidate, inputs: Inputs) -> bool:
-    """Whether an input is declared with other axes, or with the element type of an input of a similar name."""
+    """Whether the candidate declares other axes for an input of the model, or the element type of a similar input.
+
+    Inputs are similar if their names start with the same letters.
+    """
     types = {edit.name: edit.dtype for edit in candidate.edits if edit.kind == "declaration" and edit.dtype}
     given = inputs.graph.inputs
     return candidate.redeclares or any(
@@ -191,7 +214,7 @@ def is_plausible_redeclaration(candidate: Candidate, inputs: Inputs) -> bool:
 
 
 def _is_converted(value: Value, inputs: Inputs) -> bool:
-    """Whether a Cast converts a value, perhaps after nodes that keep its element type."""
+    """Whether a Cast converts a value, or a result of the same element type that is computed from the value."""
     type_of, seen = inputs.known.types.get, {value}
     waiting = [value]
     for each in waiting:
@@ -205,7 +228,7 @@ def _is_converted(value: Value, inputs: Inputs) -> bool:
 
 
 def _changes_shared_constant(case: Case) -> bool:
-    """Whether a shared constant changes, or a constant is replaced, only so that a size is dynamic again."""
+    """Whether the candidate changes a shared constant, or disconnects a constant, to remove a limit on sizes."""
     kept = {edit.value for edit in case.candidate.edits}
     replacing = (case.inputs.edited(edit)[1] for edit in case.candidate.edits if edit.kind == "input")
     lost = [each for each in replacing if each is not None and each.name not in kept]
@@ -220,8 +243,11 @@ def _changes_shared_constant(case: Case) -> bool:
 
 
 def is_only_shown(case: Case) -> bool:
-    """Whether the candidate resizes an input without agreeing weights or inputs of similar names, or transposes a
-    constant, whose dims alone may be wrong."""
+    """Whether the edits are shown, and never written to the file.
+
+    Either they resize an input of the model, and neither weights nor inputs with similar names confirm the new size.
+    Or they transpose a constant: perhaps only its dims are wrong, and its elements are in the right order.
+    """
     edits = case.candidate.edits
     values = [case.inputs.edited(edit)[1] for edit in edits if edit.kind == "insert" and edit.name == TRANSPOSE]
     transposes = any(value is not None and case.inputs.makers.is_constant(value) for value in values)
@@ -230,7 +256,10 @@ def is_only_shown(case: Case) -> bool:
 
 
 def _weights_agree(case: Case) -> bool:
-    """Whether a candidate leaves no error, and fixes errors at several weights: they agree on the size of an input."""
+    """Whether the candidate leaves no error, and fixes errors at nodes that have more than one weight in total.
+
+    Then these weights agree on the new size of the input.
+    """
     is_constant, type_of = case.inputs.makers.is_constant, case.inputs.known.types.get
     nodes = {each.node for each in case.outcome.fixed if each.is_error and each.node is not None}
     values = {value for node in nodes for value in node.inputs if value is not None and is_constant(value)}
@@ -239,9 +268,9 @@ def _weights_agree(case: Case) -> bool:
 
 
 def _changes_rank(case: Case) -> bool:
-    """Whether an input of the model is declared with more or fewer axes, without evidence.
+    """Whether the candidate declares an input of the model with more or fewer axes, and is not EVIDENT.
 
-    The declared ranks of outputs are evidence for fewer axes.
+    Fewer axes are accepted if the outputs of the model then have their declared ranks.
     """
     edits = [edit for edit in case.candidate.edits if edit.kind == "declaration"]
     more = [len(edit.shape or ()) - len(edit.before or ()) for edit in edits]
@@ -249,7 +278,10 @@ def _changes_rank(case: Case) -> bool:
 
 
 def _gives_declared_ranks(case: Case) -> bool:
-    """Whether outputs of the model behind the problem keep their declared ranks, and follow from inferred ones."""
+    """Whether the outputs of the model after the faulty node have their declared ranks, and no declaration is stale.
+
+    Only outputs count that are computed from values with known ranks; there must be at least one.
+    """
     inputs, node, after = case.inputs, case.problem.node, case.outcome.types
     behind = downstream(node, inputs.graph) if node is not None else ()
     makers = {value: maker for value in inputs.graph.outputs if (maker := inputs.node_of(value)) in behind}
@@ -267,7 +299,10 @@ def _rank_of(type: Type | None) -> int | None:
 
 
 def _writes_minus_one(case: Case) -> bool:
-    """Whether a constant gets the entry -1, which is a number for one user and the remaining elements for another."""
+    """Whether a constant gets the entry -1, and its users read -1 in different ways.
+
+    A target shape reads -1 as "the remaining elements", any other user as a number.
+    """
     inputs = case.inputs
     for edit in case.candidate.edits:
         is_new = edit.kind == "constant" and edit.of == "entries" and -1 in edit.value and -1 not in (edit.before or ())
@@ -279,7 +314,7 @@ def _writes_minus_one(case: Case) -> bool:
 
 
 def _casts_rounded_result(case: Case) -> bool:
-    """Whether a Cast to floats is inserted after an operator that rounds. Perhaps its input must be cast."""
+    """Whether a Cast to floats is inserted after an operator that rounds. Perhaps the Cast belongs before it."""
     for edit in case.candidate.edits:
         casts = edit.kind == "insert" and edit.name == CAST and dict(edit.value).get("to") in FLOATS
         value = case.inputs.edited(edit)[1] if casts else None
@@ -290,7 +325,10 @@ def _casts_rounded_result(case: Case) -> bool:
 
 
 def _casts_repeated_input(case: Case) -> bool:
-    """Whether a Cast is inserted behind a node that takes one value twice. Perhaps one of its inputs is wrong."""
+    """Whether a Cast is inserted, and a node that decides the element type has one value as two of its inputs.
+
+    Perhaps one of these two inputs is wrong.
+    """
     inserts = any(edit.kind == "insert" and edit.name == CAST for edit in case.candidate.edits)
     node, inputs = case.problem.node, case.inputs
     makers = nodes_that_give_types(node, inputs) if inserts and node is not None else ()
@@ -298,7 +336,7 @@ def _casts_repeated_input(case: Case) -> bool:
 
 
 def _type_attribute_is_missing(case: Case) -> bool:
-    """Whether a Cast is inserted after a node that lacks the attribute of its element type."""
+    """Whether a Cast is inserted after a node that lacks the attribute for the element type of its result."""
     for edit in case.candidate.edits:
         value = case.inputs.edited(edit)[1] if edit.kind == "insert" and edit.name == CAST else None
         maker = case.inputs.node_of(value)
@@ -321,7 +359,7 @@ def _connects_value(candidate: Candidate) -> bool:
     return any(edit.kind == "input" or edit.inputs for edit in candidate.edits)
 
 
-#: The cautions.
+#: The cautions. If one applies, the candidate is suggested and not written.
 UNWRITTEN_IF: tuple[Callable[[Case], bool], ...] = (
     _leaves_problems,
     _is_bold_for_warning,

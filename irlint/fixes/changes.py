@@ -24,7 +24,7 @@ KINDS = {int: "INT", float: "FLOAT", str: "STRING", tuple: "INTS"}
 
 
 class Trial:
-    """The state of one trial; ``Outcome`` explains the fields that it shares."""
+    """The state of one trial. ``Outcome`` explains the fields that both classes have."""
 
     __slots__ = (
         "change",
@@ -66,7 +66,7 @@ class Change:
         self.removed: dict[Node, set[int]] = {}
         #: New types of values.
         self.types: dict[Value, Type] = {}
-        #: New types of inputs of nodes, by port, for one user of the value only.
+        #: New types of inputs of nodes, by port. Other users of the value keep the old type.
         self.input_types: dict[Node, dict[int, Type]] = {}
         #: Whether declarations of later values may become wrong.
         self.may_be_stale = False

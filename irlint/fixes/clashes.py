@@ -1,4 +1,4 @@
-"""The clashing sizes of problems, and the nodes and constants from which they come."""
+"""The clashing sizes of problems, and the nodes and constants from which these sizes come."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ FARTHEST = 64
 
 
 class Clashes:
-    """The clashing sizes of the problems of one model."""
+    """The clashing sizes of the problems of one model: the sizes that contradict each other."""
 
     def __init__(self, known: Known, makers: Makers) -> None:
         self.known = known
         self.makers = makers
 
     def of(self, problem: Problem) -> list[tuple[Value, int]]:
-        """(value, axis) of the clashing sizes of a problem."""
+        """(value, axis) of each clashing size of a problem."""
         node, fault = problem.node, problem.fault
         assert node is not None
         if fault.rule.family == DECLARED and not limits_sizes(problem):
@@ -51,7 +51,7 @@ class Clashes:
         return [*found, *((measured, axis) for axis in range(len(shape_of(measured, self.known) or ())) if measured)]
 
     def _measured(self, value: Value | None) -> Value | None:
-        """The value whose shape a value is; None if it is no shape."""
+        """The value that has ``value`` as its shape (ShapeOf); None if ``value`` is no shape."""
         maker = self.makers.of(value) if value is not None else None
         node = maker.node if maker is not None else None
         call = self.known.calls.get(node) if node is not None else None
@@ -72,8 +72,8 @@ class Clashes:
         return found if len(found) > 1 else []
 
     def nodes_before(self, node: Node, clashing: Sequence[tuple[Value, int]]) -> list[Node]:
-        """The nodes that compute the inputs of ``node``, then those on the paths of the clashing sizes, the nearest
-        first."""
+        """The nodes that compute the inputs of ``node``, then the nodes on the paths to clashing sizes, the nearest
+        first. Nodes that are on all these paths are omitted."""
         paths: dict[Value, dict[Node, int]] = {}
         for value, axis in clashing:
             path = paths.setdefault(value, {})
@@ -91,7 +91,7 @@ class Clashes:
         return [each for each in every if self._may_change(each, node)]
 
     def emptying(self, nodes: Sequence[Node]) -> Iterator[Node]:
-        """The nodes that led to an empty input of a Concat among ``nodes``, such as a Slice past the end."""
+        """The nodes that produced an empty input of a Concat in ``nodes``, such as a Slice past the end."""
         for value in (value for node in nodes if node.op == JOIN for value in node.inputs):
             at = value
             while at is not None and 0 in (shape_of(at, self.known) or ()):

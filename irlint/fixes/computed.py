@@ -20,7 +20,7 @@ from irlint.records import replaced
 #: At most this many nodes before a node are examined, and at most this many constants.
 NODES, CONSTANTS = 24, 6
 
-#: The same limit for nodes in the search for sizes that are read on the wrong axis.
+#: At most this many nodes before a node are examined for sizes that are read on the wrong axis.
 FARTHER = 96
 
 #: A wrong number probably differs by one of these factors, or by 1.
@@ -34,7 +34,7 @@ TAKE = "Gather"
 
 
 def computed(node: Node, editor: Editor) -> Iterator[Candidate]:
-    """Candidates for the constants from which the values of a node's inputs are computed."""
+    """Candidates that change constants from which the integers in a node's inputs are computed."""
     constants: dict[tuple[Node, int], Value] = {}
     for maker in nodes_that_compute(node, editor):
         call = editor.known.calls[maker]
@@ -56,7 +56,7 @@ def computed(node: Node, editor: Editor) -> Iterator[Candidate]:
 
 
 def read_on_other_axis(node: Node, editor: Editor) -> Iterator[Candidate]:
-    """Candidates that read a size on another axis, from which the values of a node's inputs are computed."""
+    """Candidates that read a size on another axis. The integers in a node's inputs are computed from this size."""
     for maker in nodes_that_compute(node, editor, FARTHER):
         value = maker.inputs[1] if maker.op == TAKE and len(maker.inputs) > 1 else None
         if value is not None and editor.makers.is_constant(value):
@@ -66,7 +66,7 @@ def read_on_other_axis(node: Node, editor: Editor) -> Iterator[Candidate]:
 
 
 def _with_other_index(node: Node, port: int, value: Value, editor: Editor) -> Iterator[Candidate]:
-    """Connects another index: an unused constant, or any constant if siblings share the present one."""
+    """Connects another index: an unused constant, or any constant if another Gather shares the present index."""
     known, size = editor.known.types.get(value), _length(node, editor)
     if not isinstance(known, Tensor) or known.ints is None or size is None:
         return
@@ -89,7 +89,7 @@ def with_lost_part(node: Node, inputs: Inputs) -> Iterator[Candidate]:
 
 
 def _with_unused_part(node: Node, inputs: Inputs) -> Iterator[Candidate]:
-    """Joins an unused list with the parts of a Concat, in each place."""
+    """Joins an unused list with the parts of a Concat, at each position."""
     known = inputs.editor.known.types.get
     for value, given in inputs.unused_values if node.op == JOIN else ():
         types = [known(each) if each is not None else None for each in node.inputs]
@@ -105,7 +105,7 @@ def _with_unused_part(node: Node, inputs: Inputs) -> Iterator[Candidate]:
 
 
 def _copies_size(node: Node, port: int, given: Tensor, inputs: Inputs) -> bool:
-    """Whether a value is the size, on the axis of this index, of the data that the joined list reshapes."""
+    """Whether a user of the joined list takes data whose size on the axis ``port`` is the entry of ``given``."""
     users = [user for made in node.outputs if made is not None for user in inputs.users.get(made, ())]
     shapes = [shape_of(user.inputs[0], inputs.known) or () for user in users if user.inputs]
     return any(given.ints == shape[port : port + 1] for shape in shapes if shape)
@@ -122,7 +122,7 @@ def _with_part_of_sibling(node: Node, inputs: Inputs) -> Iterator[Candidate]:
 
 
 def nodes_that_compute(node: Node, editor: Editor, limit: int = NODES) -> Iterator[Node]:
-    """The nodes that compute the values of a node's inputs, the nearest first; about ``limit``."""
+    """The nodes that compute the known integers in a node's inputs, the nearest first; about ``limit`` nodes."""
     waiting, seen = [node], {node}
     for each in waiting:
         if each is not node:
@@ -137,13 +137,13 @@ def nodes_that_compute(node: Node, editor: Editor, limit: int = NODES) -> Iterat
 
 
 def _is_known(known: Type | None) -> bool:
-    """Whether a value is at most ``ENTRIES`` known integers."""
+    """Whether a value consists of known integers, at most ``ENTRIES``."""
     ints = known.ints if isinstance(known, Tensor) and known.dtype in INTEGERS else None
     return ints is not None and len(ints) <= ENTRIES
 
 
 def _with_other_number(node: Node, port: int, value: Value, editor: Editor) -> Iterator[Candidate]:
-    """The constant of one number with another number."""
+    """Replaces the only number of a constant."""
     known = editor.known.types.get(value)
     ints = known.ints if isinstance(known, Tensor) else None
     number = ints[0] if ints is not None and len(ints) == 1 else None
@@ -165,7 +165,7 @@ def _with_other_number(node: Node, port: int, value: Value, editor: Editor) -> I
 
 
 def _joined_by_siblings(node: Node, number: int, editor: Editor) -> dict[tuple[int, ...], int]:
-    """The numbers that siblings of a Concat join with the same other parts, and how often."""
+    """The numbers that siblings of a Concat join instead of ``number``, with all other parts equal, and how often."""
     own, found = _parts_of(node, editor), dict[tuple[int, ...], int]()
     for each in editor.siblings(node):
         theirs = _parts_of(each, editor)
@@ -181,7 +181,7 @@ def _parts_of(node: Node, editor: Editor) -> Counter[MaybeDim]:
 
 
 def _is_index_of_siblings(node: Node, value: Value, editor: Editor) -> bool:
-    """Whether siblings take the element of this constant from the same list or shape."""
+    """Whether another Gather uses this constant as an index into the same list or shape."""
     users = (each for each in editor.users.get(value, ()) if each is not node and each.op == node.op == TAKE)
     return any(editor.constants.indexed_value(each) is editor.constants.indexed_value(node) for each in users)
 

@@ -1,4 +1,4 @@
-"""Questions about requirements: what they fix, equate, divide, and how many sizes they allow."""
+"""Questions about requirements: what they fix, equate or divide, and how many sizes they allow."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from irlint.model import Problem
 #: A requirement that allows at most this many sizes is taken for a fault of the model.
 FEW = 6
 
-#: The sizes with which relations of one, two and three symbols are tried; the numbers that each symbol must take.
+#: The sizes with which relations of one, two and three symbols are tried. At least ``VARIED`` numbers must be possible
+#: for each symbol.
 WIDE = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 20, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 224, 256, 320, 512)
 SAMPLES, VARIED = (WIDE, WIDE, (1, 2, 3, 4, 7, 8, 12, 16, 32, 64)), 3
 
@@ -34,20 +35,23 @@ def key(requirement: Requirement) -> object:
 
 
 def limit_of(requirement: Requirement) -> object:
-    """A key that is equal for requirements that limit sizes alike, apart from common factors and broadcasts of 1."""
+    """A key that is equal for requirements that limit sizes in the same way.
+
+    Common factors, and alternatives that broadcast a size of 1, do not count.
+    """
     relations = without_broadcasts_of_one(requirement.any_of)
     return key_of(tuple(simplified(without_common_factors(each)) for each in relations))
 
 
 def fixes_product(requirement: Requirement) -> bool:
-    """Whether a requirement fixes a product of sizes, and some sizes may meet it."""
+    """Whether a requirement fixes a product of sizes, and some sizes may meet this requirement."""
     relations = [each for each in requirement.any_of if not _holds_only_for_zero(each)]
     reduced = (simplified(without_common_factors(each)) for each in relations)
     return fixes_products(requirement.any_of) and any(decided(each) is not False for each in reduced)
 
 
 def _holds_only_for_zero(relation: Relation) -> bool:
-    """Whether both sides of an equation are different multiples of one expression."""
+    """Whether both sides of an equation are different multiples of one expression, which then must be 0."""
     left, right = terms_of(relation.left), terms_of(relation.right)
     if relation.kind != "==" or not left or left.keys() != right.keys():
         return False
@@ -70,12 +74,12 @@ def equates_others(requirement: Requirement) -> bool:
 
 
 def divides(requirement: Requirement) -> bool:
-    """Whether a requirement is that a product of sizes is divisible."""
+    """Whether a requirement is only that a product of sizes is divisible by a number."""
     return all(relation.kind == "%" for relation in requirement.any_of)
 
 
 def allows_many_sizes(requirement: Requirement) -> bool:
-    """Whether a requirement allows more than ``FEW`` sizes. On several sizes, it must not fix a product."""
+    """Whether a requirement allows more than ``FEW`` sizes. If it has several symbols, it must not fix a product."""
     if all(map(_holds_only_for_zero, requirement.any_of)) or not _usual_sizes_meet(requirement.any_of):
         return False
     if len(requirement.condition) > LONG:
@@ -92,7 +96,7 @@ def allows_many_sizes(requirement: Requirement) -> bool:
 
 
 def leaves_unmet_requirement(problem: Problem, outcome: Outcome, known: Known) -> bool:
-    """Whether another node of a contradiction has a requirement that no usual sizes meet."""
+    """Whether no sizes fit the problem, and another node keeps a requirement that no usual sizes meet."""
     others = (each for each in known.requires if each.node is not problem.node and not each.graph)
     kept = (each for each in others if not any(value in outcome.types for value in each.node.inputs))
     return problem.fault.rule is NO_SIZES_FIT and any(not _usual_sizes_meet(each.requirement.any_of) for each in kept)
@@ -146,7 +150,7 @@ def _factors_allow_many_sizes(factors: Sequence[Relation]) -> bool:
 
 
 def _allow_many_sizes(relations: Sequence[Relation], *, of_a_factor: bool = False) -> bool:
-    """Whether relations on one symbol allow many sizes, and do not end them. True if they cannot be solved."""
+    """Whether relations on one symbol allow many sizes and are no equalities. True if they cannot be solved."""
     sizes = solved(relations)
     if sizes is None or sizes.greatest is None:
         return True

@@ -64,7 +64,7 @@ class Constants:
     def candidates_at(
         self, node: Node, call: Call, inputs: Sequence[Type | None], others: Sequence[Type | None]
     ) -> Iterator[Candidate]:
-        """Other entries for the constants from which the inputs of a node, or their entries, come."""
+        """Other entries for the constants that are inputs of a node, or that supply entries of its inputs."""
         seen: set[tuple[Value, object]] = set()
         tried: set[Changed] = set()
         names = call.signature.inputs if call.signature is not None else ()
@@ -143,7 +143,7 @@ class Constants:
     def _other_scalars(
         self, node: Node, port: int, constant: Value, entries: Sequence[MaybeDim]
     ) -> Iterator[Candidate]:
-        """Turns a list of one index into a scalar that no sibling of the same data takes, if all these take scalars."""
+        """Turns a list of one index into another index, a scalar, if all siblings index the same data by scalars."""
         shapes = {shape_of(each.inputs[port], self.known) for each in self._with_equal_data(node)}
         if shapes != {()} or shape_of(constant, self.known) != (1,) or not self.makers.is_constant(constant):
             return
@@ -162,7 +162,7 @@ class Constants:
         return [each for each in others if self.indexed_value(each) == self.indexed_value(node)]
 
     def indexed_value(self, node: Node) -> Value | None:
-        """The value whose shape the first input of a node lists, else the first input."""
+        """The first input of a node. If that input is the shape of a value, this value."""
         value = node.inputs[0]
         maker = self.makers.of(value) if value is not None else None
         inner = maker.node if maker is not None else None
@@ -192,7 +192,7 @@ class Constants:
         tried: set[Changed],
         evidence: int | None,
     ) -> Iterator[Candidate]:
-        """The constant of a place with another entry. If ``evidence`` is None, similar nodes may oppose it."""
+        """Replaces the entry at ``place`` (constant, index). Without ``evidence``, similar nodes may oppose this."""
         constant, index = place
         known = self.known.types.get(constant)
         if not isinstance(known, Tensor) or known.value is None or known.value[index] != old:
@@ -217,7 +217,7 @@ class Constants:
     def with_entries(
         self, node: Node, port: int, constant: Value, entries: tuple[Any, ...], grade: int
     ) -> Iterator[Candidate]:
-        """The constant with other entries, and for a shared one, another constant that already has them."""
+        """Gives a constant other entries. For a shared constant, also connects another constant with these entries."""
         known = self.known.types[constant]
         assert isinstance(known, Tensor)
         same = (constant, *self._with_same_bytes(constant))
@@ -232,7 +232,7 @@ class Constants:
                 return
 
     def in_every_target(self, edit: Edit, *, by_place: bool) -> Iterator[tuple[Edit, ...]]:
-        """The same change of a number in every target shape; with ``by_place`` also in those with it in one place."""
+        """The same change of a number in every target shape; with ``by_place``, also at the changed index only."""
         if edit.graph or len(edit.before or ()) != len(edit.value):
             return
         (old, new), *more = {pair for pair in zip(edit.before, edit.value) if pair[0] != pair[1]}
@@ -253,7 +253,7 @@ class Constants:
 
     @cached_property
     def _targets(self) -> dict[Value, set[tuple[str, int]]]:
-        """The constants of a few integers that nodes take as target shapes, or join to them: (operator, input)."""
+        """By constant: (operator, input) of each use of the constant as a target shape or as a part of one."""
         found: dict[Value, set[tuple[str, int]]] = {}
         for node in self.graph.nodes:
             call = self.known.calls.get(node)
@@ -272,9 +272,9 @@ class Constants:
                 yield value
 
     def _with_same_bytes(self, constant: Value) -> list[Value]:
-        """The other constants with the same bytes, which a fix changes, too.
+        """The other constants that share the stored bytes. A fix that changes these bytes changes them as well.
 
-        In an IR, a fix changes the offset of one constant only.
+        In an IR there are none: a fix changes the offset of one constant only.
         """
         if self.known.format.ports_declare:
             return []
@@ -290,7 +290,7 @@ class Constants:
         return [each for each in same if each is not constant and type_of(each) == type_of(constant)]
 
     def with_copied_sizes(self, node: Node) -> Iterator[Candidate]:
-        """A target with the entry 0, which copies the size of the data, for each dynamic size."""
+        """Sets the entries of a target to 0 where the data have a dynamic size. The entry 0 copies this size."""
         call, inputs = self.known.calls[node], inputs_of(node, self.known)
         names = call.signature.inputs if call.signature is not None else ()
         data = inputs[0].shape if inputs and isinstance(inputs[0], Tensor) else None
@@ -318,7 +318,7 @@ class Constants:
             yield Candidate((self.editor.constant(value, new, "shape"),), EVIDENT, subject=value)
 
     def with_divided_axis(self, node: Node) -> Iterator[Candidate]:
-        """A constant with one axis divided by a size that another input or an output has."""
+        """Reshapes a constant: divides one of its axes in two. One part has a size of another input or an output."""
         values = (value for value in (*node.inputs, *node.outputs) if value is not None)
         types = [each for value in values for each in (self.known.types.get(value), value.type)]
         shapes = (each.shape for each in types if isinstance(each, Tensor) and each.shape is not None)
@@ -351,7 +351,7 @@ class Constants:
                     yield Candidate((edit, *(biases if is_weight else ())), grade)
 
     def _biases(self, weight: Value, axis: int) -> list[Value]:
-        """The lists beside a weight that have one number for each of its elements on an axis."""
+        """The constant lists at all users of a weight that have one number for each index of the weight's axis."""
         size = (shape_of(weight, self.known) or ())[axis]
         users = self.editor.users.get(weight, ())
         beside = dict.fromkeys(value for user in users for value in user.inputs if value is not None)
@@ -360,7 +360,7 @@ class Constants:
 
 
 def entries_of(known: Type | None) -> tuple[Any, ...]:
-    """The entries of a few integers; () for other values."""
+    """The entries of a constant with a few integers; () for other values."""
     entries = known.value if isinstance(known, Tensor) and known.dtype in INTEGERS else None
     return tuple(entries) if entries is not None and len(entries) <= ENTRIES else ()
 
@@ -393,7 +393,7 @@ def _rank(known: Type | None) -> int | None:
 
 
 def _differences(types: Sequence[Type | None]) -> list[int]:
-    """The constant differences of sizes on the same axis."""
+    """The differences between sizes of two types on the same axis, if they are integers, with both signs."""
     shapes = [each.shape for each in types if isinstance(each, Tensor) and each.shape is not None]
     dims = (pair for one, other in combinations(shapes, 2) if len(one) == len(other) for pair in zip(one, other))
     found = [one - other for one, other in dims if one is not None and other is not None]
@@ -410,7 +410,7 @@ def _entries_swapped(entries: Sequence[MaybeDim]) -> Iterator[tuple[MaybeDim, ..
 
 
 def _divisors(entries: Sequence[MaybeDim], index: int, data: Type | None) -> Iterator[int]:
-    """The nearest numbers below and above an entry with which the entry -1 is an integer."""
+    """The nearest numbers below and above an entry with which the size for the entry -1 is an integer."""
     shape = data.shape if isinstance(data, Tensor) else None
     total, entry = product(shape) if shape is not None else None, entries[index]
     copied = (shape[at] if each == 0 and shape and at < len(shape) else each for at, each in enumerate(entries))
@@ -425,7 +425,7 @@ def _divisors(entries: Sequence[MaybeDim], index: int, data: Type | None) -> Ite
 def _new_entries(
     entries: Sequence[MaybeDim], index: int, inputs: Sequence[Type | None], *, axes: bool, target: bool
 ) -> Iterator[int]:
-    """Other axes (``axes``), or sizes, the number of remaining elements, and -1 for a ``target``."""
+    """Other entries: axes if ``axes``, else sizes and the number of remaining elements; also -1 for a ``target``."""
     found: dict[int, None] = {}
     if axes:
         rank = max((known.rank or 0 for known in inputs if isinstance(known, Tensor)), default=0)

@@ -49,7 +49,7 @@ from irlint.ops.shared.broadcast import SHAPES_DIFFER
 from irlint.schemas import IR_VERSIONS, MICROSOFT, OFFICIAL_DOMAINS, official, official_names, official_versions
 from irlint.targets.newest import RUNTIME_OPSETS
 
-#: The similarity (``difflib`` ratio) of almost equal names, and of similar names.
+#: The least similarity (``difflib`` ratio) of almost equal names, and of similar names.
 ALMOST, SIMILAR = 0.9, 0.6
 
 #: At most this many similar names are tried.
@@ -116,7 +116,7 @@ def _as_intended(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _as_missing_attribute(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Renames an unknown attribute to the only missing one of its kind."""
+    """Renames an unknown attribute to the only missing attribute of the same kind (such as INT)."""
     node, name = problem.node, problem.fault.attribute or ""
     attribute = node.attributes.get(name) if node is not None else None
     if node is None or attribute is None or problem.fault.intended or known.format.ports_declare:
@@ -132,7 +132,7 @@ def _as_missing_attribute(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _as_operator_with_attributes(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Renames the operator of a node to the only one with this end of the name and all its attributes."""
+    """Renames an operator to the only one that has all attributes of the node and whose name ends with the old name."""
     node = problem.node
     version = node.version if node is not None and isinstance(node.version, int) else None
     if node is None or version is None or known.format.ports_declare or len(node.op) > LONGEST_NAME:
@@ -180,7 +180,7 @@ def _imported(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _newest_opset(problem: Problem, known: Known) -> Iterator[Edits]:
-    """The newest opset that ONNX Runtime knows of a domain that is not the standard one."""
+    """The newest opset of the domain that ONNX Runtime knows. Nothing for the standard domain."""
     limit = RUNTIME_OPSETS.get(problem.domain) if problem.domain else None
     if limit is not None and problem.is_error and not problem.graph:
         yield (Edit("opset", "opset_import", name=problem.domain or "", value=limit),)
@@ -271,7 +271,7 @@ def _without_duplicate(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _with_missing_attribute(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Adds the missing attribute: by a new name for another one, from twins or siblings, or with a likely value."""
+    """Adds the missing attribute: renames an unknown attribute, or takes the value of twins or siblings, or a guess."""
     node, name = problem.node, problem.fault.attribute
     call = known.calls.get(node) if node is not None else None
     if node is None or name is None:
@@ -315,7 +315,8 @@ def _likely_values(node: Node, name: str, known: Known) -> Iterable[object]:
 
 
 def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Connects the intended value in place of an undefined one, inserts the lost node, or renames another value."""
+    """Connects the intended value in place of an undefined one, or inserts the missing node. For an undefined output of
+    the graph, renames another value."""
     graph = graph_at(known.model, problem.graph)
     undefined = graph.undefined if graph is not None else ()
     value = next((each for each in undefined if each.name == problem.value), None)
@@ -356,7 +357,7 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _of_unused_nodes(graph: Graph, unused: Collection[Value]) -> set[Value | None]:
-    """The results of the nodes without a used result."""
+    """The results of all nodes without any used result."""
     return {each for node in graph.nodes if set(node.outputs) <= {*unused, None} for each in node.outputs}
 
 
@@ -371,7 +372,7 @@ def _as_inputs(value: Value, intended: str, known: Known, path: str) -> Iterator
 
 
 def _users(graph: Graph, path: str) -> Iterator[Node]:
-    """The nodes of a graph, if it has this path or is inside the graph of this path."""
+    """The nodes of a graph, if the graph has this path or is inside the graph with this path."""
     inside = not path or graph.path == path or graph.path.startswith(f"{path}/")
     yield from graph.nodes if inside else ()
 

@@ -30,7 +30,7 @@ Stages = Iterator[Iterable[Edits]]
 #: The families of rules that a wrong edge breaks.
 MISLED = frozenset({"broadcasting", "shapes", "element-types", "declarations", "operators"})
 
-#: If more ports contradict their values, an old writer caused it, and no edit is proposed.
+#: If more ports contradict their values, probably an old exporter wrote them all, and no edit is proposed.
 PORTS = 8
 
 #: An input port: its layer and its index among the layer's inputs.
@@ -142,7 +142,7 @@ class Wires:
         return ((target, wires) for target, wires in found.items() if len(wires) > 1)
 
     def nearest(self, source: End, target: End) -> Wire | None:
-        """The broken edge that shares most ids, at least two, with an edge from ``source`` to ``target``; else None."""
+        """The broken edge that shares most ids with an edge from ``source`` to ``target``; None if none shares two."""
         ids = (*source, *target)
         counted = [(sum(one == other for one, other in zip(each.ids, ids)), each) for each in self.broken]
         most = max((count for count, _ in counted), default=0)
@@ -151,7 +151,7 @@ class Wires:
 
 
 def wires_of(graph: Graph, paths: Iterable[str]) -> dict[str, Wires]:
-    """The graphs of these paths, by path. Paths that several graphs share are omitted."""
+    """The layers of the graphs with these paths, by path. Paths that several graphs share are omitted."""
     wanted = set(paths)
     found: dict[str, list[tuple[Graph, int]]] = {}
     for each, ordinal in _graphs(graph, ROOT):

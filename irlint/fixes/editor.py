@@ -36,7 +36,7 @@ from irlint.model.tensor import INTEGERS, Tensor, Type
 from irlint.ops.signatures import TOGETHER, UNLIKELY, roles
 from irlint.records import replaced
 
-#: The index of the last input that is exchanged with its successor.
+#: The index of the last input that is exchanged with the next input.
 SWAPPED = 8
 
 #: The attributes with the steps and the sizes of windows, in both formats.
@@ -49,7 +49,7 @@ GROUP = "group"
 #: The attribute of ONNX that lists the pads at the start of each axis, and then those at the ends.
 PADS_OF_BOTH_ENDS = "pads"
 
-#: The operators whose axis is a boundary between axes or a new axis.
+#: The operators whose attribute ``axis`` or ``axes`` names a boundary between axes, or new axes.
 OF_NEW_AXES = (FLATTEN, UNSQUEEZE)
 
 #: If a node has at most this many inputs, all pairs are exchanged.
@@ -68,7 +68,7 @@ class Editor(NodeEdits):
         self.constants = Constants(self)
 
     def candidates_at(self, node: Node, others: Sequence[Type | None] = ()) -> Iterator[Candidate]:
-        """Candidates that change a node. ``others`` are types whose sizes the node may have to match."""
+        """Candidates that change a node. ``others`` are further types: perhaps the node must match their sizes."""
         call = self.known.calls[node]
         inputs = inputs_of(node, self.known)
         if node.op in (self.format.constant_node, self.format.input_node):
@@ -96,13 +96,13 @@ class Editor(NodeEdits):
         return any(self.value_of(each, name) in (None, default) for each in self.siblings(node))
 
     def _similar_nodes_oppose(self, node: Node, name: str, value: object, rank: int, grade: int) -> bool:
-        """Whether many similar nodes oppose a small number, or siblings of the same ranks agree on this axis."""
+        """Whether many similar nodes have other values than a guess, or siblings of the same ranks agree on an axis."""
         if grade == LAST_RESORT and sum(self.similar_values(node, name).values()) >= MANY:
             return True
         return "axis" in name and self._siblings_agree(node, name, value, rank)
 
     def _siblings_agree(self, node: Node, name: str, value: object, rank: int) -> bool:
-        """Whether several sound siblings, with inputs of the same ranks, all have this value of an attribute."""
+        """Whether several siblings without faults, with inputs of the same ranks, all have this attribute value."""
         others = [
             normalized(name, self.value_of(each, name), rank)
             for each in self.siblings_of_ranks(node)
@@ -128,12 +128,12 @@ class Editor(NodeEdits):
         return self._nodes.get((node.domain, node.op), [])
 
     def fills_gap(self, node: Node, edit: Edit) -> bool:
-        """Whether an edit sets a list that is missing in the series of doubled lists of similar nodes."""
+        """Whether an edit sets a list that fills a gap in the series of doubled lists of similar nodes."""
         return self._missing_in_series(node, edit.name).get(edit.value, False)
 
     def _missing_in_series(self, node: Node, name: str) -> dict[tuple[int, ...], bool]:
-        """The lists that are missing in a series of doubled lists, such as dilations [1], [2], [8], and whether each is
-        in a gap."""
+        """The lists that continue a series of doubled lists of similar nodes, such as [4] after [1] and [2]. True for a
+        list in a gap: the next list [8] exists."""
         own, similar = self.value_of(node, name), self.similar_values(node, name)
         others = {each for each, count in similar.items() if isinstance(each, tuple) and count > (each == own)}
         doubled = {each: tuple(2 * number for number in each) for each in others}
@@ -141,9 +141,9 @@ class Editor(NodeEdits):
         return {each: tuple(2 * number for number in each) in others for each in after if each not in similar}
 
     def _similarity_key(self, node: Node, what: str | int) -> tuple[object, ...]:
-        """The attributes that are lists or texts, except ``what``. Similar nodes have equal results.
+        """The attributes that are lists or texts, except ``what``. Siblings are similar if they have equal keys.
 
-        For an axis or an input, also the rank of the first input.
+        For an axis or an input, the key also contains the rank of the first input.
         """
         call = self.known.calls.get(node)
         given = (call.attributes or {}) if call is not None else {}
@@ -243,7 +243,7 @@ class Editor(NodeEdits):
                 )
 
     def _windows(self, node: Node, given: Mapping[str, Any], name: str) -> Iterator[tuple[int, ...]]:
-        """The windows of the filters. For strides of 1: the window itself, so that windows do not overlap, and 2."""
+        """For ``kernel_shape``: the size of the filters. For strides of 1: the window (then none overlap), and 2."""
         own = self.filter_sizes(node)
         if name in KERNELS and own:
             yield own
@@ -263,7 +263,7 @@ class Editor(NodeEdits):
         return tuple(each for each in sizes if isinstance(each, int))
 
     def _axes_of_scales(self, node: Node, inputs: Sequence[Type | None]) -> list[int]:
-        """The axis of stored data with as many indices as the second input, a list, has entries, if it is one."""
+        """The axis of constant data that is as long as the second input, a list of scales; [] unless one axis fits."""
         shapes = [each.shape if isinstance(each, Tensor) else None for each in inputs[:2]]
         if len(shapes) < 2 or not shapes[0] or shapes[1] is None or len(shapes[1]) != 1:
             return []
@@ -406,7 +406,7 @@ class Editor(NodeEdits):
 
 
 def _shortened(name: str, value: tuple[Any, ...], spatial: int) -> tuple[Any, ...]:
-    """The entries of a list for the first spatial axes. Pads are two lists."""
+    """The entries of a list for the first ``spatial`` axes. Pads have such entries for the starts and for the ends."""
     half = len(value) // 2
     if name == PADS_OF_BOTH_ENDS:
         return (*value[:spatial], *value[half : half + spatial]) if half > spatial > 0 else value
@@ -422,7 +422,7 @@ def _lies_on_equal_sizes(shape: Shape, others: Sequence[Shape]) -> bool:
 
 
 def _is_regular(window: Sequence[int], before: Sequence[int] | None) -> bool:
-    """Whether a window has equal sizes and, if it has one axis, differs by more than 1 from the old one."""
+    """Whether a window has equal sizes and, if it has one axis, differs by more than 1 from the old window."""
     several = len(window) > 1 or not before or abs(window[0] - before[0]) > 1
     return len(set(window)) == 1 and several
 

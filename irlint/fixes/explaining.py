@@ -38,7 +38,7 @@ def explained(problems: list[Problem], known: Known) -> list[Problem]:
 
 
 def _with_changed_causes(before: Sequence[Problem], after: Sequence[Problem]) -> list[Problem]:
-    """The changed problems, with changed causes."""
+    """The problems ``after``, with the changed problems as their causes."""
     changed = {id(one): other for one, other in zip(before, after, strict=True)}
     found: dict[int, Problem] = {}
 
@@ -53,7 +53,7 @@ def _with_changed_causes(before: Sequence[Problem], after: Sequence[Problem]) ->
 
 
 def _with_trip_count(problem: Problem, known: Known) -> Problem:
-    """The problem; an index that is a loop's iteration number gets a note with the trip count."""
+    """The problem. If its index is a loop's iteration number, a note states the loop's trip count."""
     node, fault = problem.node, problem.fault
     if not problem.graph or node is None or fault.input is None:
         return problem

@@ -17,7 +17,7 @@ from irlint.records import NOTHING
 #: The values that edits connect, by index of the node and by port.
 Connected = Mapping[int, Mapping[int, list[Value | None]]]
 
-#: (inputs on whose elements a value depends, those and the inputs on whose shapes it depends), as bit masks.
+#: Two bit masks: the inputs on whose elements a value depends, and the inputs on whose elements or shapes it depends.
 Bits = tuple[int, int]
 
 
@@ -26,7 +26,7 @@ class Cycle(Exception):
 
 
 class Flow:
-    """The flow of data in the main graph. Only outputs of integers depend on the shapes of inputs."""
+    """The flow of data in the main graph. Dependence on the shape of an input counts only for outputs of integers."""
 
     def __init__(self, known: Known, graph: Graph) -> None:
         self.known = known

@@ -1,4 +1,4 @@
-"""Candidates that connect other values as inputs of a node: unused values, and the values that namesakes use."""
+"""Candidates that connect other values to a node: unused values, or the values that similar nodes have."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Inputs:
         self.flow = Flow(editor.known, editor.graph)
 
     def edited(self, edit: Edit) -> tuple[Node | None, Value | None]:
-        """(node, value now at the input) that an edit names."""
+        """(node that an edit changes, value at its input before the edit); None for what the edit does not name."""
         node = self._by_index.get(edit.index) if edit.index is not None and not edit.graph else None
         port = edit.input
         return node, node.inputs[port] if node is not None and port is not None and port < len(node.inputs) else None
@@ -53,7 +53,7 @@ class Inputs:
         return {value.name for value in before if value is not None} - {edit.value for edit in edits}
 
     def lost_nodes(self, edits: Sequence[Edit]) -> set[Node]:
-        """The nodes whose results lose their last user by edits, without constants."""
+        """The nodes whose results have no user after the edits. Nodes that compute constants do not count."""
         gone = {(edit.index, edit.input) for edit in edits if edit.kind == "input"}
         connected = {str(edit.value) for edit in edits}
         waiting = [self.edited(edit)[1] for edit in edits if edit.kind == "input"]
@@ -105,7 +105,7 @@ class Inputs:
         return {node.index: node for node in self.graph.nodes}
 
     def with_only_unused(self, nodes: Sequence[Node]) -> Iterator[Candidate]:
-        """Connects the only unused value of an element type in place of a constant, or of a value with other users."""
+        """Connects the only unused value of an element type in place of a constant, or of a value that others use."""
         alone = {value.name for value in self._only_unused}
         for node in nodes if alone else ():
             for candidate in self.with_unused([node], {}, any_rank=True):
@@ -120,7 +120,7 @@ class Inputs:
                     yield replaced(candidate, grade=EVIDENT, evidence=1)
 
     def _at_similar_constants(self, node: Node, before: Value | None, edit: Edit) -> tuple[Edit, ...]:
-        """The edits that connect a value in place of every constant with the type of ``before``."""
+        """Repeats an edit at every input of the node that is a constant with the type of ``before``."""
         given = self.known.types.get(before) if before is not None and self.makers.is_constant(before) else None
         types = enumerate(zip(node.inputs, inputs_of(node, self.known)))
         ports = [port for port, (each, known) in types if known == given and self.makers.is_constant(each)]
@@ -141,7 +141,7 @@ class Inputs:
 
     @cached_property
     def _only_unused(self) -> list[Value]:
-        """The unused values that are the only ones, or the only computed ones, of their element types."""
+        """The only unused value of each element type. Constants count only if no dynamic value has the type."""
         found: dict[str | None, list[Value]] = {}
         for value, known in self.unused_values:
             found.setdefault(known.dtype, []).append(value)
@@ -149,7 +149,7 @@ class Inputs:
         return [values[0] for values in groups if len(values) == 1]
 
     def with_unused_of_other_type(self, node: Node) -> Iterator[Candidate]:
-        """Connects an unused computed value, of another element type, in place of a value with other users."""
+        """Connects an unused computed value of another element type. It replaces a value that has other users."""
         made = [each for each in self.unused_values if self.is_made(each[0])]
         for port, (before, given) in enumerate(zip(node.inputs, inputs_of(node, self.known))):
             if before is None or given is None or not self.is_used_elsewhere(before, node):
@@ -162,7 +162,11 @@ class Inputs:
                     yield Candidate((edit,), EVIDENT, evidence=int(len(made) == 1), subject=(node, port))
 
     def may_take_unused(self, node: Node) -> bool:
-        """Whether an unused value has the type and rank of an input, or the element type of a shared constant."""
+        """Whether an unused value may replace an input of the node.
+
+        A dynamic value needs the element type and rank of an input. A constant needs the element type of an input that
+        is a shared constant.
+        """
         inputs = inputs_of(node, self.known)
         given = [(dtype_of(each), each.rank) for each in inputs if isinstance(each, Tensor)]
         shared = {
@@ -206,7 +210,10 @@ class Inputs:
     def with_unused(
         self, nodes: Iterable[Node], missing: Mapping[Node, int], *, any_rank: bool = False
     ) -> Iterator[Candidate]:
-        """Connects an unused value in place of a similar input, or of a ``missing`` input (by its index)."""
+        """Connects an unused value in place of an input with its element type and, unless ``any_rank``, its rank.
+
+        ``missing`` has the index of an undefined input for some nodes. Of these nodes, only that input is connected.
+        """
         for node in nodes if self.unused_values else ():
             behind = downstream(node, self.graph)
             values = [(value, known) for value, known in self.unused_values if self.node_of(value) not in behind]
@@ -239,7 +246,7 @@ class Inputs:
         return tuple(self.editor.connected(value, user, port, called) for user, port in places)
 
     def connected_as_in_other_blocks(self, node: Node) -> Iterator[Candidate]:
-        """Connects a node as its twins or namesakes are connected."""
+        """Connects a node as its twins are connected, or as the siblings whose names differ only in numbers."""
         yield from self.blocks.connected_as_twins(node)
         kinds = self._kinds_at_namesakes(node)
         own = [self._kind(value) for value in node.inputs]
@@ -262,12 +269,15 @@ class Inputs:
         yield Candidate(tuple(edits), EVIDENT, evidence=1)
 
     def _are_equal_weights(self, value: Value, given: Value | None) -> bool:
-        """Whether both values are weights and the new one has users. Exporters store equal weights once."""
+        """Whether both values are weights, and the new one has users. Exporters store equal weights only once."""
         both = self.makers.is_stored(value) and self.makers.is_stored(given)
         return both and dtype_of(self.known.types.get(value)) in FLOATS and bool(self.users.get(value))
 
     def _belongs_to_other_block(self, value: Value, node: Node, port: int) -> bool:
-        """Whether a namesake has the value at this input, and a name closer to the name of the value's node."""
+        """Whether a namesake of the node has the value as this input, and its name is closer to the value's node.
+
+        Names are close if they begin with the same characters.
+        """
         maker = self.node_of(value)
         name = maker.name if maker is not None else ""
         others = (each for each in self.namesakes(node) if each.inputs[port] is value)
@@ -275,14 +285,18 @@ class Inputs:
         return any(_shared_prefix_length(name, each.name) > own for each in others)
 
     def is_outside(self, value: Value | None, one: Node, other: Node) -> bool:
-        """Whether several nodes use a computed value, or its node is named as in no block that two nodes are in."""
+        """Whether a value, which ``one`` uses, is outside of its block, so that ``other`` in another block may use it.
+
+        This holds for a value that no node computes or that several nodes use. It also holds if the name of the value's
+        node has less in common with ``one`` than ``other`` has.
+        """
         maker = self.node_of(value)
         if value is None or maker is None or len(self.users.get(value, ())) > 1:
             return value is not None
         return _shared_prefix_length(maker.name, one.name) < _shared_prefix_length(one.name, other.name)
 
     def namesakes(self, node: Node) -> list[Node]:
-        """The siblings whose names differ only in numbers."""
+        """The namesakes of a node: its siblings whose names differ only in numbers."""
         return [
             each
             for each in self.editor.siblings(node)
@@ -290,7 +304,7 @@ class Inputs:
         ]
 
     def _kinds_at_namesakes(self, node: Node) -> list[tuple[str, str] | None]:
-        """For each input, the kind of value that all namesakes have there; None if they differ."""
+        """For each input, the kind (see ``_kind``) of the value that all namesakes have there; None if they differ."""
         if not plain(node.name).replace(node.op, "").strip("_/."):
             return []
         others = self.namesakes(node)
@@ -301,7 +315,7 @@ class Inputs:
         return found
 
     def _kind(self, value: Value | None) -> tuple[str, str] | None:
-        """(operator, name without numbers) of the node that computes a value."""
+        """The kind of a value: (operator, name without numbers) of its node. For a stored value, the operator is ""."""
         maker = self.makers.of(value) if value is not None else None
         if value is None or maker is None:
             return None
@@ -309,7 +323,7 @@ class Inputs:
         return (node.op, plain(node.name) or plain(value.name)) if node is not None else ("", plain(value.name))
 
     def _inserted_as_at_namesakes(self, node: Node, port: int, kind: tuple[str, str] | None) -> Edit | None:
-        """Inserts a node of a kind before an input; None if it cannot be inserted."""
+        """Inserts a copy of the first node of this kind before an input; None without a node that can be copied."""
         similar = [each for each in self.graph.nodes if kind and each.op == kind[0] and plain(each.name) == kind[1]]
         template = similar[0] if similar else None
         if template is not None and template.op == RESHAPE and self.known.format.writer == "onnx":
@@ -317,7 +331,7 @@ class Inputs:
         return None if template is None else self.editor.copied(template, node, port)
 
     def _reshaped(self, node: Node, port: int, similar: Sequence[Node]) -> Edit | None:
-        """Inserts a Reshape before an input, with the target of a similar Reshape that has as many elements."""
+        """Inserts a Reshape before an input. It has the target of a node in ``similar`` that keeps all elements."""
         given = inputs_of(node, self.known)[port]
         targets = [each.inputs[1] for each in similar if len(each.inputs) > 1]
         for value in dict.fromkeys(each for each in targets if each is not None and self.makers.is_constant(each)):
@@ -328,7 +342,10 @@ class Inputs:
         return None
 
     def _nearest(self, node: Node, kind: tuple[str, str] | None) -> Value | None:
-        """The nearest value of a kind: an input of the node, an unused value, or the last one before the node."""
+        """The first value of this kind among the node's inputs, unused values, results before it, and unused constants.
+
+        Of the results before the node, the last one comes first.
+        """
         own = next((value for value in node.inputs if value is not None and self._kind(value) == kind), None)
         if own is not None:
             return own
@@ -346,7 +363,10 @@ class Inputs:
         return value in self.graph.outputs or elsewhere
 
     def is_last_use(self, value: Value, node: Node) -> bool:
-        """Whether only this node uses a value, and no computed value is unused. Perhaps a node between them is lost."""
+        """Whether only this node uses a value, and no computed value is unused.
+
+        Perhaps a node between the value and this user is missing.
+        """
         return not self.is_used_elsewhere(value, node) and not any(self.is_made(each) for each, _ in self.unused_values)
 
     def is_made(self, value: Value | None) -> bool:
@@ -358,7 +378,10 @@ class Inputs:
         return self.is_made(value) or (value in self.graph.inputs and value not in self.graph.constants)
 
     def _needing_user(self, node: Node) -> Sequence[Value | None]:
-        """The outputs of a node that should have a user: all, or none of a fixed number if another output has one."""
+        """The outputs of a node that should have a user.
+
+        If one output has a user, the others need none, except the outputs of a variadic operator such as Split.
+        """
         if not any(value is not None and self.users.get(value) for value in node.outputs):
             return node.outputs
         call = self.known.calls.get(node)
@@ -366,7 +389,7 @@ class Inputs:
         return node.outputs if formal and formal[-1].option == "variadic" else ()
 
     def likely_makers(self, value: Value | None) -> list[Node]:
-        """The nodes with the operator that probably computed an undefined value, by its name or by its users."""
+        """The nodes with the operator that probably computed an undefined value, as its name or its users show."""
         if value is None:
             return []
         name = value.name.rpartition("/")[2]
@@ -376,7 +399,10 @@ class Inputs:
         return [node for node in named if node in similar] or named or similar
 
     def _makers_at_similar_users(self, value: Value, least: int) -> list[Node]:
-        """The nodes that feed the siblings of a user of a value, if there are enough and all have one operator."""
+        """The nodes that compute the same input of siblings of a user of the value.
+
+        There must be at least ``least`` nodes, and all must have one operator.
+        """
         for user in self.users.get(value, ()):
             port = user.inputs.index(value)
             others = [each.inputs for each in self.editor.siblings(user) if len(each.inputs) == len(user.inputs)]
@@ -403,6 +429,6 @@ def dtype_of(known: Type | None) -> str | None:
 
 
 def _is_similar(known: Tensor, given: Type | None, any_rank: bool) -> bool:
-    """Whether a value has the element type of an input and, unless ``any_rank``, its rank."""
+    """Whether two different types have one element type and, unless ``any_rank``, one rank."""
     same_rank = any_rank or (isinstance(given, Tensor) and known.rank == given.rank)
     return isinstance(given, Tensor) and known.dtype == given.dtype and same_rank and known != given

@@ -45,7 +45,7 @@ def outputs_swapped(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def as_body_declares(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Gives an input of a body its declared type: in the declaration of the model's input, or by an unused value."""
+    """Gives a body's input its declared type: connects an unused value, or declares a model input with this type."""
     node, graph = problem.node, known.model.graph
     if node is None or graph is None or problem.graph or known.format.ports_declare:
         return
@@ -83,7 +83,7 @@ def _lost_outputs(body: Graph) -> list[Value]:
 
 
 def retyped_outputs(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Gives an output of a body that a Cast computes another element type: that of a result, input or other body."""
+    """If a Cast computes an output of a body, gives it the element type of a result, an input or another body."""
     node = problem.node
     for _, body in node.bodies if node is not None and not known.format.ports_declare else ():
         makers = {value: each for each in body.nodes for value in each.outputs}
@@ -95,7 +95,7 @@ def retyped_outputs(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _expected_types(node: Node, body: Graph, position: int, known: Known) -> list[str]:
-    """The element types that an output of a body may have to have, except its own one."""
+    """The element types that an output of a body may need, except its present one."""
     around = [*body.inputs[position : position + 2], *node.outputs[position : position + 1]]
     beside = (each.outputs[position : position + 1] for _, each in node.bodies if each is not body)
     types = [*(each.type for each in around if each is not None), *(known.types.get(each) for (each,) in beside)]

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 #: The versions of the format, and the element that identifies each. Files of version 11 may have both elements.
 VERSIONS = {"11": b"<rt_info", "10": b"<meta_data"}
 
-#: The similarity (``difflib`` ratio) of type names, and the number of similar names to try.
+#: The least similarity (``difflib`` ratio) of two type names, and how many similar names are tried.
 SIMILAR, TYPES = 0.6, 8
 
 #: Brackets that may surround a list of numbers.
@@ -58,15 +58,15 @@ UNKNOWN = 4
 #: The offsets of constants are exchanged in models with at most this many constants.
 CONSTANTS = 256
 
-#: The rules that a layer with the version of another opset breaks.
+#: The rules that report a layer if its ``version`` is the opset of another version of the operation.
 MISVERSIONED = (INPUT_COUNT, OUTPUT_COUNT, UNKNOWN_ATTRIBUTE, MISSING_ATTRIBUTE)
 
-#: The attributes that give the type and the place of a constant.
+#: The attributes that give the type of a constant and the place of its bytes.
 STORED = ("element_type", "shape", "offset", "size")
 
 
 class Intended:
-    """Proposes edits that the rest of the document implies. ``data`` is the document."""
+    """Proposes edits that the rest of the document implies. ``data`` has the bytes of the document."""
 
     def __init__(self, known: Known, data: bytes) -> None:
         self.known = known
@@ -110,7 +110,7 @@ class Intended:
             yield from ([*self._as_users_declare(each, transposed=True)] for each in self._constants_before(node))
 
     def _format_versions(self) -> list[str]:
-        """The versions to try: the version that the file shows, else all known ones."""
+        """The format versions to try: the version that an element of the file shows, else all known versions."""
         if b"Runtime_version" in self.data:
             return ["11"]
         return [version for version, mark in VERSIONS.items() if mark in self.data][-1:] or list(VERSIONS)
@@ -139,7 +139,7 @@ class Intended:
             yield from self._of_constants(problem)
 
     def _of_constants(self, problem: Problem) -> Stages:
-        """Corrects the constants and parameters in the graph of an error that a wrong edge or constant may cause."""
+        """If a wrong edge or constant may cause the error, corrects constants and parameters of its graph."""
         graph = graph_at(self.known.model, problem.graph)
         if graph is None or problem.node is None or problem.fault.rule.family not in MISLED:
             return
@@ -160,7 +160,7 @@ class Intended:
 
     @cached_property
     def _contradicting_ports(self) -> list[Node]:
-        """The constants and parameters whose ports declare another type; none if there are more than ``PORTS``."""
+        """The constants and parameters whose ports contradict their attributes; none if more than ``PORTS`` do."""
         stated = (self.known.format.constant_node, self.known.format.input_node)
         found = [
             node
@@ -174,7 +174,7 @@ class Intended:
 
     @cached_property
     def _with_wrong_size(self) -> list[Node]:
-        """The constants with another number of bytes than their type and shape need, at most ``PORTS``."""
+        """At most ``PORTS`` constants with more or fewer bytes than their type and shape need."""
         from irlint.checks.const_attributes import is_mismeasured
 
         made = [each for graph in graphs(self.known.model) for each in graph.constants.items()]
@@ -183,8 +183,7 @@ class Intended:
         return [node for node in nodes if node.outputs and node.outputs[0] in wrong][:PORTS]
 
     def _types_that_fit_bytes(self, node: Node, faulty: Node) -> Iterator[tuple[Edit, ...]]:
-        """Gives a constant an element type that fits its bytes: of its ports, its users, or other inputs of the
-        layer."""
+        """Gives a constant an element type that fits its bytes, and that its port, users or ``faulty`` have."""
         from irlint.checks.const_attributes import declared_by_users
 
         constant, value = self._constant(node), node.outputs[0]
@@ -216,7 +215,7 @@ class Intended:
                 yield f"opset{operator.since}"
 
     def _types(self, node: Node) -> Iterator[str]:
-        """The operations with similar names, those that the type abbreviates first."""
+        """The operations with names similar to the layer's type. Those that the type abbreviates come first."""
         names = list(index.OPENVINO)
         lowered = {name.lower(): name for name in names}
         close = get_close_matches(node.op.lower(), list(lowered), TYPES, SIMILAR)
@@ -240,7 +239,7 @@ class Intended:
         return call.operator is not None and not faults
 
     def _operation_in_name(self, node: Node) -> Iterator[str]:
-        """The operation at the end of the layer's name, if the layer fits it: ``block/aten::layer_norm/MVN``."""
+        """The operation that ends the layer's name (``block/aten::layer_norm/MVN``), if inputs and attributes fit."""
         last = node.name.rpartition("/")[2].rstrip("0123456789").rstrip("_").lower()
         names = (each for each in index.OPENVINO if each.lower() == last)
         yield from (each for each in names if each != node.op and self._fits(node, op=each))
@@ -276,7 +275,7 @@ class Intended:
         return (each for graph in graphs(self.known.model) for each in graph.nodes if each.op == node.op)
 
     def _corrected_attributes(self, node: Node) -> Stages:
-        """Corrects one attribute of a constant or parameter, or two, by its ports and its bytes."""
+        """Corrects one or two attributes of a constant or parameter, so that they fit its ports and its bytes."""
         unknown = [each for each in node.attributes if each not in STORED]
         lacking = [each for each in STORED if each not in node.attributes]
         for old, new in product(unknown if len(unknown) <= UNKNOWN else (), lacking):
@@ -296,7 +295,8 @@ class Intended:
         yield self._exchanged_offsets(node)
 
     def _as_namesakes_store(self, node: Node) -> Iterator[tuple[Edit, ...]]:
-        """Lets a constant read the list of its port's type that the constants of all its users' namesakes have."""
+        """Moves a constant to the bytes of another constant, which has its port's type, if similar layers use both. The
+        names of similar layers differ only in numbers."""
         constant, port = self._constant(node), node.output_ports[0].type if node.output_ports else None
         if constant is None or port is None or constant.tensor.shape == port.shape:
             return
@@ -310,13 +310,13 @@ class Intended:
             yield tuple(_set(node, name, text) for name, text in texts if str(node.attributes[name].value) != text)
 
     def _uses(self, node: Node) -> set[tuple[str, str, int]]:
-        """(operation, name without numbers, port) of each use of a layer; without users that only numbers name."""
+        """(operation, name without numbers, port) of each user of a layer, except users with names like ``Add_3``."""
         uses = ((user, value) for value in node.outputs if value for user in self._users.get(value, ()))
         found = ((user.op, plain(user.name), user.inputs.index(value)) for user, value in uses)
         return {each for each in found if each[1].replace(each[0], "").strip("_/.")}
 
     def _exchanged_offsets(self, node: Node) -> Iterator[tuple[Edit, ...]]:
-        """Exchanges the offsets of two constants, if no stored bytes overlap then."""
+        """Exchanges the offsets of two constants, if no stored bytes overlap afterwards."""
         stored = {each: self._constant(each) for each in self._nodes if each.op == self.known.format.constant_node}
         spans = {
             each: (constant.stored.offset, constant.stored.size)
@@ -336,7 +336,7 @@ class Intended:
         return [each for each in stored if each.outputs[0] in node.inputs]
 
     def _as_users_declare(self, node: Node, *, transposed: bool = False) -> Iterator[tuple[Edit, ...]]:
-        """Gives a constant the shape that all its users declare, if it needs as many bytes, in another order or not."""
+        """Gives a constant the shape of its users' ports, if its bytes fit. ``transposed``: whether axes move."""
         from irlint.checks.const_attributes import declared_by_users
 
         constant, port = self._constant(node), node.output_ports[0].type if node.output_ports else None
@@ -373,7 +373,7 @@ class Intended:
         return next((each for each in found if each is not None), None)
 
     def _expected_attributes(self, node: Node) -> dict[str, str]:
-        """The texts that fit the output port and the stored bytes, by attribute, where they differ."""
+        """The texts that the output port and the stored bytes imply, by attribute. Attributes that fit are omitted."""
         port = node.output_ports[0].type if node.output_ports else Tensor(None, None)
         stated = {name: str(node.attributes[name].value) for name in STORED if name in node.attributes}
         found: dict[str, str] = {}
@@ -434,7 +434,7 @@ def _nearest(text: str, words: Sequence[str]) -> list[str]:
 
 
 def _abbreviates(short: str, name: str) -> bool:
-    """Whether a name begins with the first two letters of ``short`` and has its letters in this order."""
+    """Whether a name begins with the first two letters of ``short``, and has all its letters in this order."""
     rest = iter(name.lower())
     return (
         len(short) > 1

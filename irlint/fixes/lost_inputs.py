@@ -23,7 +23,7 @@ PAIR = (2, 3)
 
 
 def with_missing_input(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Connects an unused value as the missing input of a node: in the empty place, or before or after given inputs."""
+    """Connects an unused value as the missing input of a node: as the empty input, or before or after other inputs."""
     node = problem.node
     graph = graph_at(known.model, problem.graph)
     if node is None or graph is None or known.format.ports_declare:
@@ -62,7 +62,7 @@ def with_missing_input(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _constants_at(port: int, nodes: Sequence[Node], known: Known) -> list[Value]:
-    """The different constants that nodes have as an input."""
+    """The different constants that the nodes have as the input ``port``."""
     makers, found = Makers(known), dict[object, Value]()
     for value in (each.inputs[port] for each in nodes if port < len(each.inputs)):
         if value is not None and makers.is_constant(value):
@@ -71,7 +71,7 @@ def _constants_at(port: int, nodes: Sequence[Node], known: Known) -> list[Value]
 
 
 def out_of_cycle(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Connects an input in a cycle as at its twins, or else an unused value in its place, computed ones first."""
+    """Breaks a cycle: connects an input of its nodes as at their twins, or else an unused value as this input."""
     graph = graph_at(known.model, problem.graph)
     if graph is None or known.format.ports_declare:
         return
@@ -121,7 +121,7 @@ def commutes(node: Node, known: Known) -> bool:
 
 
 def result_of(node: Node, numbers: tuple[int, int], known: Known) -> Scalar:
-    """What an elementwise node of two inputs computes from two numbers; None for others."""
+    """What an elementwise node of two inputs computes from two numbers; None for other nodes."""
     call = known.calls.get(node)
     if call is None or call.operator is None or call.signature is None or len(call.signature.inputs) != len(numbers):
         return None

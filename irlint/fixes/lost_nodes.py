@@ -1,4 +1,4 @@
-"""Candidates that restore a lost node, whose second input is now unused."""
+"""Candidates that restore a lost node: a node that was removed, so that its other inputs are now unused."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from irlint.records import replaced
 Edits = tuple[Edit, ...]
 Attributes = tuple[tuple[str, Any], ...]
 
-#: If at least this many users of a value are faulty, the node was lost before all of them.
+#: If at least this many users of a value are faulty, the lost node was before all of them.
 SEVERAL = 2
 
 
 def with_unused_list(node: Node, inputs: Inputs) -> Iterator[Candidate]:
-    """A Reshape, Squeeze or Unsqueeze before an input, with an unused target or unused axes.
+    """Inserts a Reshape, Squeeze or Unsqueeze before an input. Its second input is an unused list: a target or axes.
 
-    The axes are an input since Squeeze-13 and Unsqueeze-13, the target since Reshape-5.
+    The axes are an input since Squeeze-13 and Unsqueeze-13, the target is one since Reshape-5.
     """
     known, editor = inputs.known, inputs.editor
     if known.format.writer != "onnx":
@@ -55,7 +55,7 @@ def with_unused_list(node: Node, inputs: Inputs) -> Iterator[Candidate]:
 
 
 def _places(node: Node, port: int, data: Value, value: Value, inputs: Inputs) -> list[tuple[Node, int]]:
-    """The inputs before which the lost node was: all later users of the data, if the list is computed."""
+    """(node, port) of each input before which the lost node was: for a computed list, all uses of the data after it."""
     maker = inputs.node_of(value)
     if maker is None or not inputs.is_made(value):
         return [(node, port)]
@@ -70,7 +70,10 @@ def _is_computed_before(value: Value, data: Value, inputs: Inputs) -> bool:
 
 
 def inserted_as_at_siblings(node: Node, inputs: Inputs) -> Iterator[Candidate]:
-    """Inserts the node that siblings have before an input, where an equal type of an equal operator leads to it."""
+    """Inserts the node that siblings have before an input.
+
+    At the siblings, a value of the same type and from the same operator must lead into that node.
+    """
     for port, value in enumerate(node.inputs if inputs.known.format.writer == "onnx" else ()):
         edit, count = _lost_before(node, port, inputs)
         users = inputs.users.get(value, ()) if edit is not None and value is not None else ()
@@ -82,7 +85,7 @@ def inserted_as_at_siblings(node: Node, inputs: Inputs) -> Iterator[Candidate]:
 
 
 def _lost_before(node: Node, port: int, inputs: Inputs) -> tuple[Edit | None, int]:
-    """(edit, number of siblings): inserts the only node that siblings have before an input; (None, 0) without one."""
+    """(edit that inserts the only node that siblings have before an input, number of these siblings), or (None, 0)."""
     value = node.inputs[port]
     siblings = (each for each in inputs.editor.siblings(node) if _differ_only_at(port, node, each, inputs))
     templates = [inputs.node_of(each.inputs[port]) for each in siblings] if inputs.is_made(value) else []
@@ -106,7 +109,7 @@ def _differ_only_at(port: int, node: Node, other: Node, inputs: Inputs) -> bool:
 
 
 def _is_like_first(value: Value | None, node: Node, inputs: Inputs) -> bool:
-    """Whether a value has the type and the operator of the first input of a node."""
+    """Whether a value and the first input of a node have one type, and nodes with one operator compute both."""
     first, type_of = node.inputs[0] if node.inputs else None, inputs.known.types.get
     makers = [inputs.node_of(each) for each in (value, first)]
     operators = {each.op if each is not None else None for each in makers}
@@ -115,7 +118,7 @@ def _is_like_first(value: Value | None, node: Node, inputs: Inputs) -> bool:
 
 
 def _copied(template: Node, node: Node, port: int, inputs: Inputs) -> Edit | None:
-    """Inserts a copy of a node, a Reshape with an equal target; None if it cannot be inserted."""
+    """Inserts a copy of ``template``, which has an equal target if it is a Reshape; None if it cannot be inserted."""
     if template.op != RESHAPE:
         return inputs.editor.copied(template, node, port)
     target, type_of = template.inputs[1] if len(template.inputs) > 1 else None, inputs.known.types.get
@@ -129,7 +132,7 @@ def _copied(template: Node, node: Node, port: int, inputs: Inputs) -> Edit | Non
 
 
 def joined_with_unused(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
-    """A Concat that joins an unused computed value with an input. It is only suggested: the order is uncertain."""
+    """Inserts a Concat that joins an unused computed value with an input. Only suggested, as the order is uncertain."""
     known, editor = inputs.known, inputs.editor
     unused = [
         (value, unused_type)
@@ -153,7 +156,8 @@ def joined_with_unused(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candid
 
 
 def with_lost_pooling(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
-    """A pooling node before one of several uses of a value, where the other pooling nodes are. It is only suggested."""
+    """Inserts a pooling node before one of several uses of a value, as all other pooling nodes are. It is only
+    suggested."""
     editor = inputs.editor
     pools: dict[str, list[Node]] = {}
     for each in inputs.graph.nodes:
@@ -212,7 +216,7 @@ def faulty(trials: Trials) -> set[Node]:
 
 
 def before_all_faulty(edit: Edit, inputs: Inputs, faulty: set[Node]) -> tuple[Edit, ...] | None:
-    """The same inserted node before every faulty use of the value; None if fewer than ``SEVERAL`` users are faulty."""
+    """Inserts the node of ``edit`` before all faulty users of the value; None if fewer than ``SEVERAL`` are faulty."""
     node, value = inputs.edited(edit)
     if value is None or edit.kind != "insert":
         return None
@@ -226,7 +230,7 @@ def before_all_faulty(edit: Edit, inputs: Inputs, faulty: set[Node]) -> tuple[Ed
 
 
 def lost_at_twins(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Inserts the node that computed an undefined value, if the twins of its users still have one."""
+    """Inserts the node that computed an undefined value, if the twins of its first user still have such a node."""
     graph = known.model.graph
     value = next((each for each in graph.undefined if each.name == problem.value), None) if graph is not None else None
     if graph is None or value is None or value in graph.outputs or known.format.ports_declare:
@@ -280,7 +284,7 @@ def lost_beside_unused(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def with_unused_inputs(node: Node, port: int, inputs: Inputs) -> Iterator[Edits]:
-    """Inserts the node that computed an undefined value, if the unused values are the inputs of one such node."""
+    """Inserts the node that computed an undefined value, if the unused values fit exactly one such node as inputs."""
     value = node.inputs[port]
     behind = downstream(node, inputs.graph)
     unused = [each for each, _ in inputs.unused_values if inputs.node_of(each) not in behind]
@@ -305,7 +309,8 @@ def with_unused_inputs(node: Node, port: int, inputs: Inputs) -> Iterator[Edits]
 def _arranged(
     node: Node, template: Node, data: Sequence[Value], stored: Sequence[Value], inputs: Inputs
 ) -> Iterator[tuple[Value, ...]]:
-    """The unused values as inputs of a node like ``template`` before ``node``, with its constants if none is unused."""
+    """The possible inputs of a node like ``template`` before ``node``: the unused values, and constants of ``template``
+    where no unused constant fits."""
     type_of, may_exchange = inputs.known.types.get, commutes(template, inputs.known)
     if may_exchange and len(data) + len(stored) == len(template.inputs):
         yield (*data, *stored)
@@ -336,7 +341,7 @@ def _are_similar(one: Type | None, other: Type | None) -> bool:
 
 
 def _inputs_of_lost(template: Node, twin: Node, node: Node, blocks: Blocks) -> list[str] | None:
-    """The names of the counterparts of a node's inputs; None if one has no counterpart."""
+    """The names of the counterparts of the inputs of ``template``; None if an input has no counterpart."""
     known, makers = blocks.editor.known, blocks.editor.makers
     unused = [each for each in unused_values(blocks.editor.graph) if makers.is_constant(each)]
     names = []
@@ -352,7 +357,7 @@ def _inputs_of_lost(template: Node, twin: Node, node: Node, blocks: Blocks) -> l
 
 
 def _unused_results(blocks: Blocks) -> Iterator[Value]:
-    """The results of nodes without a used result."""
+    """The results of all nodes without any used result."""
     graph, is_constant = blocks.editor.graph, blocks.editor.makers.is_constant
     unused = {value for value in unused_values(graph) if not is_constant(value)} - set(graph.outputs)
     for node in graph.nodes:

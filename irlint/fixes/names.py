@@ -21,7 +21,7 @@ def may_be_renamed(value: Value, node: Node | None, before: Value | None, graph:
 
 
 def names_another_operator(one: str, other: str, graph: Graph) -> bool:
-    """Whether an exporter named two values after different operators, or numbered one name: ``x`` and ``x.1``."""
+    """Whether an exporter named two values after different operators, or added a number to one name: ``x``, ``x.1``."""
     for short, long in ((one, other), (other, one)):
         if long.rpartition(".")[0] == short and not short.isdecimal():
             return any(_ends_with_number(name) for name in _names(graph) if name not in (one, other))
@@ -30,7 +30,7 @@ def names_another_operator(one: str, other: str, graph: Graph) -> bool:
 
 
 def _are_numbered_apart(one: str, other: str) -> bool:
-    """Whether two names of one length differ only in digits, which are not exchanged: ``val_256`` and ``val_257``."""
+    """Whether two names of one length differ only in digits, and not only in their order: ``val_256``, ``val_257``."""
     letters = [[each for each in name if not each.isdecimal()] for name in (one, other)]
     return letters[0] == letters[1] and len(one) == len(other) and sorted(one) != sorted(other)
 

@@ -52,7 +52,7 @@ class NodeEdits:
         )
 
     def removed(self, node: Node, port: int, called: str) -> Edit:
-        """An edit that removes an input of a node, so that the later ones move up."""
+        """An edit that removes an input of a node, so that the later inputs move up."""
         place = (node.label, node.index)
         return Edit("remove", "input", "", *place, input=port, op=node.op, layer=node.id or "", called=called)
 
@@ -138,7 +138,7 @@ def permuted(before: Sequence[object], after: Sequence[object]) -> tuple[int, ..
 
 
 def inverse_order(node: Node) -> tuple[int, ...]:
-    """The order of axes that undoes the ``perm`` of a node; () if it has none."""
+    """The order of axes that undoes the ``perm`` of a node; () if the node has no ``perm``."""
     perm = node.attributes.get("perm")
     order = list(perm.value) if perm is not None and isinstance(perm.value, (list, tuple)) else []
     return tuple(sorted(range(len(order)), key=order.__getitem__))

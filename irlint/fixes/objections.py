@@ -36,10 +36,10 @@ SIBLINGS = 2
 #: A size may be rounded if it changes by at most one part in this many.
 ROUNDED = 8
 
-#: The number of edits that exchange two inputs, and of the nodes that may at most lose the last user of their results.
+#: The number of edits that exchange two inputs, and the number of nodes whose results may lose their last user.
 PAIR, MOST_LOST = 2, 2
 
-#: The operators whose result has the width of their weights on the last axis, so that a bias may be added.
+#: Matrix products. A bias that is as wide as their weights may be added to the result.
 PRODUCTS = ("MatMul", "MatMulInteger", "FusedMatMul")
 
 
@@ -54,7 +54,7 @@ def is_excluded(case: Case) -> bool:
 
 
 def is_excluded_by_similarity(case: Case) -> bool:
-    """Whether only objections of similarity exclude the candidate."""
+    """Whether the only objections that exclude the candidate compare the node with similar nodes."""
     return any(objection(case) for objection in BY_SIMILARITY) and not any(
         objection(case) for objection in EXCLUDED_IF if objection not in BY_SIMILARITY
     )
@@ -84,7 +84,7 @@ def _near_after(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Node]:
 
 
 def _leaves_error_of_old_input(case: Case) -> bool:
-    """Whether the disconnected value leads to another error of the rule. Then that value is probably wrong."""
+    """Whether the old value of the input leads to another error of the same rule. Then this value is probably wrong."""
     inputs, faulty = case.inputs, case.faulty_nodes(case.problem.fault.rule)
     for edit in case.candidate.edits if faulty else ():
         node, value = inputs.edited(edit)
@@ -102,7 +102,7 @@ def differs_from_siblings(case: Case) -> bool:
 
 
 def _siblings_oppose_edit(edit: Edit, node: Node, inputs: Inputs) -> bool:
-    """Whether several siblings, or all with constants of the same shapes, have the old value, and none the new one."""
+    """Whether several siblings, or all with equal shapes of weights, have the old value, and no sibling the new one."""
     editor = inputs.editor
     if edit.before is None or edit.index != node.index or edit.name in TYPE_ATTRIBUTES:
         return False
@@ -118,7 +118,7 @@ def _siblings_oppose_edit(edit: Edit, node: Node, inputs: Inputs) -> bool:
 
 
 def _differs_from_twins(case: Case) -> bool:
-    """Whether the twins have the old number, or are connected as the node was."""
+    """Whether the twins have the old number, or are connected as the node is before the edits."""
     inputs = case.inputs
     connected = ((edit, inputs.edited(edit)[0]) for edit in case.candidate.edits if edit.kind in ("input", "insert"))
     if any(node is not None and inputs.blocks.is_connected_as_twins(edit, node) for edit, node in connected):
@@ -159,7 +159,7 @@ def _casts_between_signs(case: Case) -> bool:
 
 
 def _is_contradicted(case: Case) -> bool:
-    """Whether a node is inserted after a value with a wrong declaration, or makes declarations stale."""
+    """Whether an inserted node follows a value with a wrong declaration, or makes other declarations wrong."""
     inserted = [edit for edit in case.candidate.edits if edit.kind == "insert"]
     fixed = {id(each) for each in case.outcome.fixed}
     family = (problem for problem in case.problems if problem.fault.rule.family == DECLARED)
@@ -171,7 +171,7 @@ def _is_contradicted(case: Case) -> bool:
 
 
 def _leaves_contradiction_before(case: Case) -> bool:
-    """Whether a node before the faulty one still has another shape than the file declares. Then that one is wrong."""
+    """Whether an earlier node still has another shape than the file declares. Then that node is probably wrong."""
     if case.candidate.grade == EVIDENT or case.problem.node is None:
         return False
     declared = (each for each in case.remaining if each.fault.rule is SHAPE_CONTRADICTED and not each.graph)
@@ -180,7 +180,7 @@ def _leaves_contradiction_before(case: Case) -> bool:
 
 
 def _is_any_index(case: Case) -> bool:
-    """Whether the candidate is another k, or another index into data that is no list. Every number in range fits."""
+    """Whether the candidate sets another k of TopK, or an index into data that is no list. Any number in range fits."""
     node, rule = case.problem.node, case.problem.fault.rule
     if node is None or all(edit.kind != "constant" for edit in case.candidate.edits):
         return False
@@ -203,7 +203,7 @@ def _may_hide_wrong_connection(case: Case) -> bool:
 
 
 def _is_of_another_axis(edit: Edit, inputs: Inputs) -> bool:
-    """Whether one axis gets a size that another value has beside the old size. The axes are probably exchanged."""
+    """Whether one size changes, and another value has both the old and the new size. Probably axes are exchanged."""
     pairs = [(one, other) for one, other in zip(edit.before or (), edit.shape or ()) if one != other]
     if len(pairs) != 1 or not all(isinstance(each, int) and each > 1 for each in pairs[0]):
         return False
@@ -224,9 +224,9 @@ def _is_flattened(edit: Edit) -> bool:
 
 
 def _disconnects(case: Case) -> bool:
-    """Whether an edit disconnects a value from its only user, or connects a constant in place of computed data.
+    """Whether edits disconnect a value from its only user, or connect a constant in place of computed data.
 
-    At other nodes, only inputs of the model and the results of several nodes count as disconnected.
+    At other nodes than the faulty one, only inputs of the model count, and the results of over ``MOST_LOST`` nodes.
     """
     replaced = any(map(case.inputs.replaces_computed, case.candidate.edits))
     lost = case.inputs.lost_nodes(case.candidate.edits)
@@ -267,7 +267,7 @@ def _is_unused_counterpart(node: Node, edit: Edit, inputs: Inputs) -> bool:
 
 
 def _swaps_constant(case: Case) -> bool:
-    """Whether siblings have constants where the node has them, and none has them where a swap moves them."""
+    """Whether a swap moves a constant from an input where siblings have one to an input where no sibling has one."""
     inputs, edits = case.inputs, case.candidate.edits
     node = inputs.edited(edits[0])[0]
     if not case.candidate.swaps or node is None or len(edits) != PAIR or edits[0].index != edits[1].index:
@@ -316,7 +316,7 @@ def _replaces_sizes(case: Case) -> bool:
 
 
 def _repeats_node(case: Case) -> bool:
-    """Whether a node then computes the same numbers as another one with its operator, attributes and inputs."""
+    """Whether the edited node repeats another node: both have the same operator, attributes and inputs."""
     for edit in case.candidate.edits if len(case.candidate.edits) == 1 else ():
         node = case.inputs.edited(edit)[0]
         value = case.inputs.flow.values.get(str(edit.value)) if edit.kind == "input" else None
@@ -331,7 +331,7 @@ def _repeats_node(case: Case) -> bool:
 
 
 def _makes_output_stale(case: Case) -> bool:
-    """Whether an output of the model gets a stale declaration, although no input is resized."""
+    """Whether the declaration of an output of the model becomes wrong, although no input of the model is resized."""
     return not case.candidate.resizes_input and any(value in case.inputs.graph.outputs for value in case.outcome.stale)
 
 
@@ -352,7 +352,7 @@ def _breaks_flow(case: Case) -> bool:
 
 
 def _makes_transpose_useless(case: Case) -> bool:
-    """Whether a Transpose then keeps the order of axes. For an error, another one must have its old order."""
+    """Whether a Transpose gets the order that keeps all axes. For an error, a sibling must have its old order."""
     editor = case.inputs.editor
     edits = [edit for edit in case.candidate.edits if edit.kind == "attribute" and edit.op == TRANSPOSE]
     kept = [edit for edit in edits if list(edit.value) == list(range(len(edit.value)))]
@@ -362,7 +362,7 @@ def _makes_transpose_useless(case: Case) -> bool:
 
 
 def _is_one_number_of_several(case: Case) -> bool:
-    """Whether another number for the same attribute fixes as much, unless all siblings have the new one."""
+    """Whether another candidate sets another number for the attribute, and not all siblings have the new number."""
     edit, *more = case.candidate.edits
     if more or edit.kind != "attribute" or type(edit.value) is not int or "ax" in edit.name:
         return False
@@ -379,9 +379,9 @@ def _is_one_number_of_several(case: Case) -> bool:
 
 
 def _fixes_a_size(case: Case) -> bool:
-    """Whether an entry -1 or 0, or the end of an axis, becomes a number although the problem is a fixed size.
+    """Whether the problem is a limit on sizes, and an entry that allows all sizes becomes a number.
 
-    Also, whether an entry of a target becomes 1.
+    Such entries are -1, 0 and ``LAST_END``. Also, whether an entry of a target shape becomes 1.
     """
     entries = (edit for edit in case.candidate.edits if (edit.kind, edit.of) == ("constant", "entries"))
     for edit in entries if limits_sizes(case.problem) else ():

@@ -14,7 +14,7 @@ from irlint.model.order import downstream
 
 
 def as_all_siblings(node: Node, editor: Editor) -> Iterator[Candidate]:
-    """Gives a node that leads to ``node`` the word or flag that all its siblings have, at least ``MANY``."""
+    """Gives a node before ``node`` the word or flag that all its siblings have. It needs at least ``MANY`` siblings."""
     groups: dict[tuple[str, str], list[Node]] = {}
     for each in editor.graph.nodes:
         groups.setdefault((each.domain, each.op), []).append(each)

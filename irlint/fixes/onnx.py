@@ -53,7 +53,7 @@ def rewritten(data: Buffer, model: Model, edits: Iterable[Edit]) -> list[Piece]:
     """The edited file, as pieces. ``model`` was read from ``data``. Raises Unwritable."""
     root = Message(data, 0, len(data))
     if len(root.of(_GRAPH)) != 1 or root.of(_TRAINING_INFO):
-        raise Unwritable("the model's graph is in several pieces, or is trained by others")
+        raise Unwritable("the model's graph is in several pieces, or the file contains training graphs")
     assert model.graph is not None
     writer = _Writer(root, model, model.graph)
     # Edits have the indices of the unchanged file, so nodes are moved and removed last.
@@ -129,7 +129,7 @@ class _Writer:
         return self.graphs[path]
 
     def at_end(self, steps: tuple[_Step, ...]) -> tuple[Message, list[Field]]:
-        """(GraphProto, its nodes) at the end of some steps. Raises Unwritable if a body is in several pieces."""
+        """(GraphProto, its NodeProtos) to which steps lead. Raises Unwritable if a body is in several pieces."""
         if steps not in self.found:
             if steps:
                 (graph, nodes), (index, attribute, position) = self.at_end(steps[:-1]), steps[-1]
@@ -323,7 +323,7 @@ class _Writer:
         self.removed_declarations.setdefault(edit.graph, set()).add(edit.name)
 
     def remove_import(self, edit: Edit) -> None:
-        """Removes the imports of a domain. ``index`` keeps one of them."""
+        """Removes the imports of a domain, except the import with the index ``index`` among them."""
         if self.removed_imports.get(edit.name, 0) is not None:
             self.removed_imports[edit.name] = edit.index
 

@@ -241,7 +241,7 @@ class Writer:
             self.set_attribute(data, "shape", ",".join(dims))
 
     def set_dims(self, port: Element, shape: Sequence[int | str | None]) -> None:
-        """Writes the dims of a port. A dim given as text stays."""
+        """Writes the dims of a port. Where ``shape`` has a text, the dim stays."""
         written = port.named("dim")
         for dim, size in zip(written, shape):
             text = size_text(size)
@@ -268,7 +268,7 @@ class Writer:
         """Removes a layer and its edges."""
         node, wires = self.node(edit), self.graph(edit)
         if edit.graph and node.op in (OPENVINO.input_node, OPENVINO.output_node):
-            raise Unwritable("what uses the body counts on the layer")
+            raise Unwritable("the layer around the body needs this layer")
         self.remove(self.layer(edit))
         for each in wires.of_layer(wires.key(node)):
             self.remove(each.element)

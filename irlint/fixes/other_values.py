@@ -26,7 +26,7 @@ SPATIAL = 2
 #: The letters of longer equations are not exchanged.
 LONGEST_EQUATION = 64
 
-#: The integer attributes that count something, of which 0 is no number.
+#: The integer attributes that count something. They are at least 1.
 COUNTS = frozenset(("group", "num_groups", "num_heads", "blocksize", "block_size"))
 
 #: The integer attributes of ONNX that mean yes or no.
@@ -34,7 +34,7 @@ FLAGS = frozenset(
     ("allowzero", "ceil_mode", "count_include_pad", "exclusive", "keepdims", "largest", "reverse", "transA", "transB")
 )
 
-#: Longer lists are not changed.
+#: Lists of more entries are not changed.
 ENTRIES = 8
 
 #: All orders of axes are tried up to this rank.
@@ -69,7 +69,7 @@ def other_values(
     annotation: str,
     outputs: int,
 ) -> Iterator[tuple[object, int]]:
-    """Other values for an attribute, with their grades."""
+    """(other value, grade of this value) for an attribute."""
     rank = max(map(len, shapes), default=0)
     if isinstance(value, bool):
         yield not value, EVIDENT
@@ -129,7 +129,7 @@ def with_an_axis(value: tuple[Any, ...], rank: int) -> Iterator[tuple[Any, ...]]
 def _other_lists(
     value: tuple[int, ...], rank: int, *, masks: bool, least: int
 ) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Other lists, with their grades. Repeated numbers begin at ``least``."""
+    """(other list, grade). Lists of one repeated number begin with the number ``least``."""
     if masks:
         for at, each in enumerate(value):
             yield (*value[:at], 0 if each else 1, *value[at + 1 :]), PROBABLE

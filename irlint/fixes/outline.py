@@ -21,7 +21,7 @@ class Element:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it has no end tag."""
+        """Whether the element has no end tag."""
         return self.inside_end == self.end
 
     def named(self, name: str) -> list[Element]:

@@ -46,7 +46,7 @@ def _layers_with_map(problem: Problem, known: Known) -> Iterator[Node]:
 
 
 def unsliced(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Lets an entry of a port map take or give one element for each iteration."""
+    """Makes an entry of a port map pass one element in each iteration."""
     for node in _layers_with_map(problem, known):
         for at, entry in enumerate(node.attributes[MAP].value):
             stride = -1 if (entry.stride or 1) < 0 else 1
@@ -57,7 +57,7 @@ def unsliced(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def with_unused_ids(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Replaces an id in an entry or a back edge by an unused Result, Parameter or input of the layer."""
+    """Replaces an id in an entry or a back edge by the id of an unused Result, Parameter or input of the layer."""
     for node in _layers_with_map(problem, known):
         entries, edges = node.attributes[MAP].value, _back_edges(node)
         results, parameters = _ids(node, known.format.output_node), _ids(node, known.format.input_node)
@@ -74,7 +74,7 @@ def with_unused_ids(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def restarted(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Starts a back edge at a Result without a back edge."""
+    """Starts a back edge at another Result, at which no back edge starts."""
     for node in _layers_with_map(problem, known):
         carried = {each.from_layer for each in _back_edges(node)}
         yield from _started_at([each for each in _ids(node, known.format.output_node) if each not in carried], node)

@@ -54,14 +54,14 @@ class Subject:
         return problem.node.op == self.known.format.input_node or self.value(problem) in self.outputs
 
     def value(self, problem: Problem) -> Value | None:
-        """The output of the node that a problem is about; None for an input port."""
+        """The output that a problem is about; None if the problem is about an input port."""
         outputs = () if problem.node is None else problem.node.outputs
         return next((each for each in outputs if each is not None and each.name == problem.value), None)
 
     def is_certain(self, node: Node, value: Value, given: Tensor, wrong: Tensor) -> bool:
         """Whether the inferred type of a node is certain.
 
-        The bytes of a constant fit only this type, or the node depends only on the shapes of its inputs.
+        The type is certain if the bytes of a constant fit no other, or if only the shapes of inputs decide it.
         """
         if node.op == self.known.format.constant_node:
             stored = self.constants[value].stored if value in self.constants else None
@@ -70,7 +70,7 @@ class Subject:
         return at_inputs and given.dtype == wrong.dtype
 
     def refutes(self, node: Node, index: int, type: Tensor) -> bool:
-        """Whether a node fails, or contradicts its declared outputs, if this input has the type ``type``."""
+        """Whether a node fails, or contradicts its declared outputs, if its input ``index`` has the type ``type``."""
         inputs: list[Type | None] = [None if each is None else self.known.types.get(each) for each in node.inputs]
         inputs[index] = type
         answer = self.ask(node, inputs, None)
@@ -112,7 +112,7 @@ def _declared(subject: Subject, problem: Problem) -> Iterator[Edit]:
 
 
 def _of_input(subject: Subject, problem: Problem, node: Node, index: int) -> Iterator[Edit]:
-    """Corrects the dims of an input port, if the node fails with the declared ones."""
+    """Corrects the dims of an input port, if the node fails with the dims that the port declares."""
     declared, value = node.input_ports[index].type, node.inputs[index]
     given = subject.known.types.get(value) if value is not None else None
     if not isinstance(given, Tensor) or subject.contradicted[node] > 1:
@@ -165,7 +165,7 @@ def _contradicts(given: Tensor, declared: Tensor) -> bool:
 
 
 def _corrected(given: Shape | None, declared: Shape | None) -> tuple[int | str | None, ...]:
-    """The declared shape, corrected where it contradicts the given one. None is a dynamic dim."""
+    """The declared shape, corrected where it contradicts the shape ``given``. None is a dynamic dim."""
     assert given is not None
     if declared is None or len(declared) != len(given):
         return tuple(dim if isinstance(dim, int) else None for dim in given)
@@ -179,7 +179,7 @@ def _corrected_dim(given: MaybeDim, declared: MaybeDim) -> int | str | None:
 
 
 def _without_ignored_attribute(subject: Subject, problem: Problem) -> Iterator[Edit]:
-    """Removes an attribute of other versions from all layers of the operation, which share one finding."""
+    """Removes an attribute that only other versions have from all layers of the operation. They share one finding."""
     from irlint.binding.openvino_attributes import version_advice
 
     node, name = problem.node, problem.fault.attribute

@@ -22,7 +22,7 @@ from irlint.records import record, replaced
 #: At most this many equally good candidates are suggested.
 SUGGESTED = 2
 
-#: The element types that distinguish all usual integers from 0.
+#: The element types in which every usual integer except 0 differs from 0.
 WIDE = ("int32", "int64", "float32", "float64")
 
 #: The least number of times that a Concat has a repeated input.
@@ -33,7 +33,7 @@ REPEATED = 2
 class Tried:
     """A candidate that fixes the problem."""
 
-    #: (worth, negated; grade; number of stale declarations; evidence, negated). Less is better.
+    #: (fixed problems minus drawbacks, negated; grade; number of stale declarations; evidence, negated). Least is best.
     order: tuple[int, int, int, int]
     candidate: Candidate
     outcome: Outcome
@@ -89,7 +89,10 @@ def one_of_equivalent(best: list[Tried], problem: Problem) -> list[Tried]:
 
 
 def without_second_casts(best: list[Tried], inputs: Inputs) -> list[Tried]:
-    """The candidates, without a Cast after a Cast that another one corrects, if that keeps all numbers."""
+    """The candidates, without those that insert a Cast after a Cast that another candidate corrects.
+
+    A candidate stays if the existing Cast changes numbers.
+    """
     corrected = {
         each.candidate.edits[0].index for each in best if [edit.name for edit in each.candidate.edits] == ["to"]
     }
@@ -108,13 +111,13 @@ def _casts_again(edit: Edit, corrected: Container[int | None], inputs: Inputs) -
 
 
 def is_outranked(tried: Tried, others: Iterable[Tried], inputs: Inputs) -> bool:
-    """Whether another candidate with another effect ranks as high as a candidate without evidence."""
+    """Whether ``tried`` has no evidence, and one of ``others`` ranks as high and has another effect."""
     higher = [each.candidate for each in others if each.order <= tried.order]
     return tried.candidate.evidence <= 0 and not all(_does_as_bypass(each, tried.candidate, inputs) for each in higher)
 
 
 def _does_as_bypass(candidate: Candidate, other: Candidate, inputs: Inputs) -> bool:
-    """Whether a candidate makes a Transpose keep the order of axes, and the other one connects its input instead."""
+    """Whether ``candidate`` makes a Transpose keep the order of axes, and ``other`` bypasses this Transpose."""
     (edit, *more), first = candidate.edits, other.edits[0]
     maker = inputs.node_of(inputs.edited(first)[1]) if first.kind == "input" else None
     if more or maker is None or edit.index != maker.index or edit.name != "perm":
@@ -140,7 +143,7 @@ def _keeps_elements(tried: Tried) -> bool:
 
 
 def _give_same_shapes(best: Sequence[Tried], problem: Problem) -> bool:
-    """Whether the candidates differ only in entries of -1, or of 1 that is broadcast, and give the same shapes."""
+    """Whether the candidates give the same shapes, and differ only in entries -1 or in entries 1 that are broadcast."""
     unspecific = {-1, 1} if problem.fault.rule.family == "broadcasting" else {-1}
     edits = [tried.candidate.edits for tried in best]
     if len(set(map(len, edits))) > 1 or not all(edit.of == "entries" for group in edits for edit in group):
@@ -160,7 +163,7 @@ def _unspecific_entries(tried: Tried) -> int:
 
 
 def using_most_unused_values(best: list[Tried], inputs: Inputs) -> list[Tried]:
-    """The candidates that use most of the unused values."""
+    """The candidates that connect the largest number of unused values."""
     unused = {value.name for value, _ in inputs.unused_values}
     counts = [
         len(unused.intersection(name for edit in tried.candidate.edits for name in (str(edit.value), *edit.inputs)))
@@ -191,7 +194,7 @@ def keeps_order(tried: Tried, inputs: Inputs) -> bool:
 
 
 def different(alternatives: Iterable[tuple[Edit, ...]]) -> tuple[tuple[Edit, ...], ...]:
-    """The alternatives, without those that differ only in what messages call a value."""
+    """The alternatives, without those that differ from another alternative only in ``called``."""
     found: dict[tuple[Edit, ...], tuple[Edit, ...]] = {}
     for edits in alternatives:
         found.setdefault(tuple(replaced(each, called="") for each in edits), edits)

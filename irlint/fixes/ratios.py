@@ -1,4 +1,4 @@
-"""The values of attributes in the ratio that siblings have."""
+"""Values of an attribute by a ratio: all siblings have the same ratio to another attribute, or to their channels."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 
 def values_in_ratio(node: Node, name: str, given: Mapping[str, Any], editor: Editor) -> dict[Any, int]:
-    """The values of an attribute in the ratio of all siblings with equal windows, with the evidence for each.
+    """The values that give an attribute the ratio of all siblings with equal windows, and the evidence for each value.
 
-    The ratio is to another list of the node (in ``given``), or to its channels. {} if the present value fills a gap.
+    The ratio is to another list of the node (in ``given``), or to its channels. {} if the present value fills a gap in
+    the series of the siblings' values.
     """
     own, window = editor.value_of(node, name), editor.filter_sizes(node)
     others = [each for each in editor.siblings(node) if each not in editor.known.faulted]
@@ -41,7 +42,7 @@ def values_in_ratio(node: Node, name: str, given: Mapping[str, Any], editor: Edi
 
 
 def _base(node: Node, name: str | None, editor: Editor) -> int | None:
-    """The number that a list repeats; without a name, the number of channels of the data."""
+    """The number that the list ``name`` repeats; without ``name``, the number of channels of the data."""
     if name is not None:
         value = editor.value_of(node, name)
         return _only(value) if isinstance(value, tuple) else None

@@ -1,4 +1,4 @@
-"""The outcome of edits. A model is checked again as its file would be after them."""
+"""The outcome of edits. The model is checked again, as its file would be with the edits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LARGEST = 1 << 26
 #: The attributes that name the element type of a result.
 TYPE_ATTRIBUTES = ("to", "destination_type", "output_type", "dtype")
 
-#: The family of rules about unused parts, which are reported only without errors.
+#: The family of rules about unused parts. Their problems are reported only if the model has no errors.
 HYGIENE = "hygiene"
 
 
@@ -44,9 +44,9 @@ class Outcome:
     new_warnings: int = 0
     #: Whether a Reshape that only joined or divided axes now mixes them.
     mixes_axes: bool = False
-    #: Whether a requirement that limits sizes is kept, perhaps at another node, or appears behind an error.
+    #: Whether a limit on sizes remains, perhaps at another node, or appears after a node that had an error.
     keeps_limit: bool = False
-    #: The number of new requirements that a product of sizes is divisible.
+    #: The number of new requirements by which a product of sizes must be divisible by a number.
     new_divisions: int = 0
     #: Whether the edits change an input of a body or a function, which the trial did not infer.
     in_body: bool = False
@@ -65,8 +65,8 @@ class Rechecked:
         self._checked: dict[tuple[Edit, ...], list[Problem] | None] = {}
 
     def outcome(self, edits: Sequence[Edit], problem: Problem) -> Outcome | None:
-        """The outcome of edits. None if the problem remains, another appears that no safe fix removes, or nothing is
-        written."""
+        """The outcome of edits. None if the problem remains, if the edits cause a problem that no safe fix removes, or
+        if the file cannot be written."""
         after = self._after(edits)
         if after is None:
             return None
@@ -108,7 +108,7 @@ class Rechecked:
         )
 
     def is_writable(self, edits: Sequence[Edit]) -> bool:
-        """Whether the file can be written with these edits. True without a trial if it is too large to check."""
+        """Whether the file can be written with these edits. True if the file is too large to check."""
         form = self.model.format
         return self._cannot_be_checked() or (
             form is not None and bool(form.writer) and self._written(edits) is not None
@@ -160,9 +160,8 @@ class Rechecked:
 
 
 def is_revealed(rule: Rule, severity: Severity, edits: Sequence[Edit]) -> bool:
-    """Whether edits only reveal a warning: about sizes, which they do not set, or about the bytes of a moved constant.
-
-    Sizes after a wrong operator, opset or element type are unknown.
+    """Whether edits may reveal a warning. Either it is about sizes, and the edits set no sizes: sizes after a wrong
+    operator, opset or element type were unknown. Or it is about bytes that a moved constant leaves unused.
     """
     from irlint.checks.left_over import WEIGHTS_LEFT_OVER
 
@@ -199,7 +198,7 @@ def _key(problem: Problem) -> tuple[object, ...]:
 
 
 def _is_allowed(problem: Problem, outputs: Container[str | None]) -> bool:
-    """Whether edits may cause a problem: errors hide it, or a safe fix removes it."""
+    """Whether a problem that appears after edits is acceptable: errors hid it before, or a safe fix removes it."""
     if problem.fault.rule.family == HYGIENE or problem.fault.severity.rank == 0:
         return True
     return problem.fault.rule.fixable and not problem.is_error and problem.value not in outputs

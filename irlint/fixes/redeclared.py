@@ -18,7 +18,8 @@ Edits = tuple[Edit, ...]
 
 
 def declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Declares an input as its initializer is stored; for element types, also converts the initializer or its uses."""
+    """Declares an input with the type of its initializer. For element types, alternatives convert the initializer, or
+    all uses of the input."""
     graph = graph_at(known.model, problem.graph)
     value = next((each for each in graph.constants if each.name == problem.value), None) if graph is not None else None
     if problem.node is not None:
@@ -49,7 +50,7 @@ def declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _stored_as_declared(value: Value, stored: Tensor, path: str) -> Iterator[Edits]:
-    """An initializer with its declared shape, if that has as many elements on other axes."""
+    """Gives an initializer its declared shape, if both shapes have as many elements and different sizes."""
     declared = value.type.shape if isinstance(value.type, Tensor) else None
     sizes, declared_sizes = (list(map(str, shape or ())) for shape in (stored.shape, declared))
     if declared and product(declared) == product(stored.shape or ()) and sorted(sizes) != sorted(declared_sizes):
@@ -74,9 +75,9 @@ def output_as_computed(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def instead_of_type(edits: Edits, problem: Problem, known: Known) -> Iterator[Edits]:
-    """Declares an output with its inferred type, where ``edits`` set its type at a node or an input.
+    """If ``edits`` change the type of an output at its node or at an input, declares the output with the inferred type.
 
-    Nothing if a sibling computes the declared type from the same, other type.
+    Nothing if another node with the operator computes the declared type from the same input type.
     """
     graph, node, value = known.model.graph, problem.node, _output(problem, known)
     given = known.types.get(value) if value is not None else None
@@ -92,7 +93,7 @@ def instead_of_type(edits: Edits, problem: Problem, known: Known) -> Iterator[Ed
 
 
 def may_not_convert(problem: Problem, known: Known) -> bool:
-    """Whether a Cast would have no effect if it gave the declared type of its output, the type of its input."""
+    """Whether the node is a Cast, and its output is declared with the type of its input, so that it has no effect."""
     node, value = problem.node, _output(problem, known)
     declared = value.type.dtype if value is not None and isinstance(value.type, Tensor) else None
     return node is not None and node.op == CAST and declared in _dtypes(node.inputs[:1], known)
@@ -112,7 +113,7 @@ def cast_as_at_other_outputs(problem: Problem, known: Known) -> str:
 
 
 def instead_of_conversion(edits: Edits, known: Known) -> Edits:
-    """Gives an input or a constant of an IR the element type to which ``edits`` convert it; () if it does not fit."""
+    """Gives an IR's input or constant the element type to which ``edits`` convert it; () if the bytes do not fit."""
     from irlint.fixes.new_layers import CONVERT
     from irlint.parsers.openvino.types import element_type
     from irlint.parsers.weights import byte_size
@@ -148,8 +149,8 @@ def _output(problem: Problem, known: Known) -> Value | None:
 
 
 def _may_lack_cast(given: str, declared: str | None, graph: Graph, known: Known) -> bool:
-    """Whether a Cast may be missing: of booleans, of types that are cast elsewhere, or with an undefined
-    declaration."""
+    """Whether a Cast may be missing: the type is bool, other Casts convert between both types, or the file declares a
+    value that nothing computes."""
     if given in FLOATS and declared in FLOATS:
         return False
     casts = (node for node in graph.nodes if node.op == CAST and node.inputs)

@@ -19,7 +19,7 @@ from irlint.records import replaced
 #: The search for the origin of an element type goes back at most this many nodes.
 TYPED_NODES = 6
 
-#: The same limit for an element type that is changed at its origin.
+#: An element type is changed at its origin if this is at most this many nodes back.
 FARTHEST = 32
 
 #: Two outputs are exchanged only if they have at most this many uses.
@@ -27,9 +27,9 @@ EXCHANGED = 6
 
 
 def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Candidate]:
-    """Changes the element type of an input where it gets its type, or by a Cast.
+    """Changes the element type of an input: where the input gets its type, or by a Cast before the node.
 
-    A zero point is only suggested, because another type changes its number.
+    Edits of a zero point are only suggested, because another type changes its number.
     """
     given, call = inputs_of(node, inputs.known), inputs.known.calls.get(node)
     names = call.signature.inputs if call is not None and call.signature is not None else ()
@@ -93,7 +93,7 @@ def nodes_that_give_types(node: Node, inputs: Inputs) -> list[Node]:
 
 
 def _with_outputs_exchanged(value: Value, dtype: str, inputs: Inputs) -> Iterator[Candidate]:
-    """Exchanges two outputs of a node wherever they are used, if the other one has the element type."""
+    """Exchanges ``value`` and another output of its node in all their uses, if that output has the element type."""
     maker = inputs.makers.of(value)
     outputs = maker.node.outputs if maker is not None and maker.node is not None else ()
     for other in outputs:
@@ -113,9 +113,9 @@ def _with_outputs_exchanged(value: Value, dtype: str, inputs: Inputs) -> Iterato
 
 
 def _shifted(node: Node, port: int, known: Tensor, dtype: str, inputs: Inputs) -> tuple[Edit, ...]:
-    """The edit of a zero point of the other sign, shifted by 128.
+    """The edit that shifts a zero point by 128 if it changes between int8 and uint8.
 
-    () for other types, or if constant data or the zero points of siblings show that the numbers are right.
+    () for other types. Also () if constant data or the zero points of siblings show that the numbers are right.
     """
     value, numbers = node.inputs[port], [each for each in known.ints or () if isinstance(each, int)]
     if (
@@ -142,7 +142,7 @@ def _types_at_siblings(node: Node, port: int, inputs: Inputs) -> list[str | None
 
 
 def as_output_is_declared(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Candidate]:
-    """Gives the inputs of a node, or the attribute that names its type, the element type of the declared output."""
+    """Changes a node's inputs, or its attribute for the element type, to the element type that its output declares."""
     call = inputs.known.calls.get(node)
     names_type = call is not None and not set(TYPE_ATTRIBUTES).isdisjoint(call.attributes or ())
     for value in node.outputs:
@@ -163,7 +163,7 @@ def _constant_of_type(
 ) -> Iterator[Candidate]:
     """Casts or converts a constant, or connects an existing constant of the element type.
 
-    Floats become integers only if they are equal, or quantized as a bias.
+    Floats become integers only if all are whole numbers, or if they are the bias of a quantized operator.
     """
     if known.dtype in FLOATS and dtype not in FLOATS and not _are_integers(known):
         numbers = _quantized_bias(node, port, known, inputs)
@@ -195,7 +195,7 @@ def _are_integers(known: Tensor) -> bool:
 
 
 def _quantized_bias(node: Node, port: int, known: Tensor, inputs: Inputs) -> tuple[int, ...]:
-    """The elements of a bias as multiples of the product of both scales; () if it cannot be computed."""
+    """The elements of a bias as multiples of the product of both scales; () if the input is no bias of known scales."""
     call = inputs.known.calls.get(node)
     formal = call.schema.inputs if call is not None and call.schema is not None else ()
     given = zip(formal, inputs_of(node, inputs.known))
@@ -213,8 +213,8 @@ def _quantized_bias(node: Node, port: int, known: Tensor, inputs: Inputs) -> tup
 
 
 def _retyped_at_origin(value: Value, dtype: str, grade: int, inputs: Inputs) -> Iterator[Candidate]:
-    """Changes the element type where a value gets it: at a Cast or similar node, a constant, or an input of the
-    graph."""
+    """Changes the element type where a value gets it: at a node with an attribute for it (such as Cast), at a constant,
+    or at an input of the graph."""
     for _ in range(FARTHEST):
         known, maker = inputs.known.types.get(value), inputs.makers.of(value)
         if maker is None or not isinstance(known, Tensor):
@@ -245,7 +245,7 @@ def _retyped_at_origin(value: Value, dtype: str, grade: int, inputs: Inputs) -> 
 
 
 def _is_other_input_cast(node: Node, port: int, dtype: str, inputs: Inputs) -> bool:
-    """Whether another input of a node comes from a Cast to an element type."""
+    """Whether another input of a node comes from a Cast to the element type ``dtype``."""
     waiting = [(value, 0) for at, value in enumerate(node.inputs) if at != port]
     for value, far in waiting:
         maker = inputs.makers.of(value) if value is not None else None
@@ -259,5 +259,5 @@ def _is_other_input_cast(node: Node, port: int, dtype: str, inputs: Inputs) -> b
 
 
 def _is_converted(given: str | None, dtype: str) -> bool:
-    """Whether models convert one element type to another on purpose, as for masks and indices."""
+    """Whether models often convert between both element types on purpose, as for masks and indices: one is no float."""
     return given not in FLOATS or dtype not in FLOATS

@@ -19,7 +19,7 @@ from irlint.model.tensor import FLOATS, INTEGERS, Tensor, Type
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.records import replaced
 
-#: The operators of nodes that people add between others.
+#: The operators of nodes that people often add between two nodes.
 ADDED = (TRANSPOSE, UNSQUEEZE, SQUEEZE, CAST)
 
 #: Constants are exchanged with those of at most this many other nodes, the nearest ones.
@@ -31,7 +31,7 @@ ROOTS = ("", "self", "__module")
 
 
 def rewired(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
-    """Connects earlier values of the same element type and rank in place of inputs with other users."""
+    """Connects earlier values in place of inputs that have other users. The element type and the rank stay."""
     for node in nodes:
         for port, (value, given) in enumerate(zip(node.inputs, inputs_of(node, inputs.known))):
             if value is not None and inputs.is_made(value) and inputs.is_used_elsewhere(value, node):
@@ -40,7 +40,7 @@ def rewired(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
 
 
 def without_repeated(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
-    """Removes an input of a Concat that another input repeats; of adjacent ones, the last."""
+    """Removes an input of a Concat that is the same value as another input. Of adjacent inputs, the last is removed."""
     for node in (each for each in nodes if each.op == JOIN):
         for port, value in enumerate(node.inputs):
             others = [at for at, each in enumerate(node.inputs) if each is value and at != port]
@@ -52,7 +52,7 @@ def without_repeated(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidat
 def as_several_siblings(node: Node, inputs: Inputs) -> Iterator[Candidate]:
     """Connects an earlier value that several siblings have as this input, such as the data of several slices.
 
-    Of several such values, the one that the nearest sibling has.
+    If there are several such values, the value of the nearest sibling is taken.
     """
     siblings = sorted(inputs.editor.siblings(node), key=lambda each: abs(each.index - node.index))
     for port, before in enumerate(node.inputs):
@@ -104,7 +104,7 @@ def bypassed(node: Node, nodes: Sequence[Node], inputs: Inputs) -> Iterator[Cand
 
 
 def _is_usual(node: Node, port: int, inputs: Inputs) -> bool:
-    """Whether another node of the operator has such nodes before this input, or there is no other node."""
+    """Whether a sibling has the same operators before this input as the node has, or there is no sibling."""
     places = [_operators_before(each, port, inputs) for each in inputs.editor.siblings(node)]
     return not places or _operators_before(node, port, inputs) in places
 
@@ -133,8 +133,7 @@ def _without(before: Value, node: Node, port: int, inputs: Inputs) -> Edit:
 
 
 def with_other_trip_count(problem: Problem, inputs: Inputs) -> Iterator[Candidate]:
-    """Connects an input of the node that computes a trip count in its place, if an index in the body is out of
-    range."""
+    """Bypasses the node that computes a loop's trip count, if an index in the loop's body is out of range."""
     loops = (node for node in inputs.graph.nodes for _, body in node.bodies if body.path == problem.graph)
     for loop in loops if problem.fault.rule is INDEX_OUT_OF_RANGE else ():
         count = loop.inputs[0] if loop.inputs else None
@@ -153,7 +152,8 @@ def _have_equal_types(value: Value, other: Value, inputs: Inputs) -> bool:
 
 
 def reshaped_weights(node: Node, inputs: Inputs) -> Iterator[Candidate]:
-    """Weights with their declared shape, or with the shape of all namesakes. They are only suggested."""
+    """Gives weights their declared shape, or the shape that they have at all siblings whose names differ only in
+    numbers. It is only suggested."""
     for port, value in enumerate(node.inputs):
         shape = shape_of(value, inputs.known)
         if value is None or shape is None or not inputs.makers.is_constant(value):
@@ -168,9 +168,10 @@ def reshaped_weights(node: Node, inputs: Inputs) -> Iterator[Candidate]:
 
 
 def exchanged_weights(node: Node, inputs: Inputs) -> Iterator[Candidate]:
-    """Exchanges a constant with one of another shape that another node has.
+    """Exchanges a constant with a constant of another shape at another node.
 
-    Evident: one of them is named after the node that has the other one, or both nodes are alike and feed one node.
+    EVIDENT if the exchange gives a node the constant that is named after it. Also if both nodes have the same operator
+    and a user in common.
     """
     near = {user for value in node.outputs if value is not None for user in inputs.users.get(value, ())}
     beside = {maker for user in near for value in user.inputs if (maker := inputs.node_of(value)) is not None}
@@ -210,7 +211,7 @@ def _is_named_after(value: Value, node: Node) -> bool:
 
 
 def before_added(value: Value | None, makers: Makers) -> Value | None:
-    """The input of the node that computes a value, if it only rearranges axes or converts elements; None otherwise."""
+    """The input of the node that computes a value. None unless this node only rearranges axes or converts elements."""
     maker = makers.of(value) if value is not None else None
     node = maker.node if maker is not None and maker.constant is None else None
     return node.inputs[0] if node is not None and node.op in ADDED and node.inputs else None
@@ -224,7 +225,8 @@ def before_transpose(value: Value | None, makers: Makers) -> Value | None:
 
 
 def _earlier_values(node: Node, given: Type | None, inputs: Inputs) -> Mapping[Shape, Sequence[Value]]:
-    """The earlier values of the element type and rank of ``given`` and another shape, by shape, the last first."""
+    """By shape, the earlier values with the element type and rank of ``given`` and another shape. The last comes
+    first."""
     found: dict[Shape, list[Value]] = {}
     for each in reversed(inputs.graph.nodes):
         for value in each.outputs if each.index < node.index else ():
@@ -238,7 +240,7 @@ def _earlier_values(node: Node, given: Type | None, inputs: Inputs) -> Mapping[S
 
 
 def _connected(node: Node, port: int, several: Sequence[Value], inputs: Inputs) -> Candidate:
-    """Connects one of several values of one shape, preferably an unused one or the last one of a chain."""
+    """Connects one of several values of one shape: preferably an unused value, or the last of a chain of them."""
     unused = [each for each in several if not inputs.is_used_elsewhere(each, node)]
     ends = [each for each in several if not _keeps_shape(each, inputs)]
     usual = {made.op for each in inputs.editor.siblings(node) if (made := _maker_at(each, port, inputs)) is not None}

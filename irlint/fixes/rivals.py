@@ -19,7 +19,7 @@ DILATIONS, PAD = "dilations", "Pad"
 
 
 def with_rivals(best: list[Tried], every: Sequence[Tried], inputs: Inputs) -> list[Tried]:
-    """The best candidate with its rivals, among all that fix the problem."""
+    """The best candidate and its rivals. ``every`` has all candidates that fix the problem."""
     equal = [tried for tried in every if tried.order[0] == best[0].order[0]]
     best = _with_transpose(best, equal) or [*best, *_reversed(best[0], equal)]
     best = _with_unusual_strides(best, equal, inputs)
@@ -27,9 +27,9 @@ def with_rivals(best: list[Tried], every: Sequence[Tried], inputs: Inputs) -> li
 
 
 def _reversed(best: Tried, equal: Sequence[Tried]) -> list[Tried]:
-    """The candidate that gives another node the old value, if the best one gives the old node the other's value.
+    """The candidate that makes the reverse change at another node: from the new value of ``best`` to its old value.
 
-    Only if at most one other node has the value that is given.
+    [] if ``SEVERAL`` nodes already have the new value.
     """
     edit, *more = best.candidate.edits
     if more or edit.kind not in ("attribute", "constant") or best.candidate.evidence >= SEVERAL:
@@ -42,9 +42,9 @@ def _reversed(best: Tried, equal: Sequence[Tried]) -> list[Tried]:
 
 
 def _with_transpose(best: Sequence[Tried], equal: Sequence[Tried]) -> list[Tried]:
-    """The candidates that insert a Transpose, if the best ones change sizes that inputs of the model declare.
+    """The candidate that inserts a Transpose, if the best candidates declare other sizes for inputs of the model.
 
-    If there are several orders of axes, the first one and the best candidate; [] without a Transpose.
+    If several orders of axes fit, the first of them and the best candidate. [] if no candidate inserts a Transpose.
     """
     found = [
         tried
@@ -58,7 +58,10 @@ def _with_transpose(best: Sequence[Tried], equal: Sequence[Tried]) -> list[Tried
 
 
 def _with_unusual_strides(best: list[Tried], every: Sequence[Tried], inputs: Inputs) -> list[Tried]:
-    """The best candidate. If it resets strides, first comes one that resets strides which no node of its window has."""
+    """The best candidates. If the first sets strides, another candidate that sets the same strides may precede it.
+
+    That candidate replaces unusual strides: no other node with its window has them.
+    """
     edit, *more = best[0].candidate.edits
     if more or edit.name != STRIDES or _is_unusual(edit, inputs):
         return best
@@ -73,7 +76,7 @@ def _with_unusual_strides(best: list[Tried], every: Sequence[Tried], inputs: Inp
 
 
 def _is_unusual(edit: Edit, inputs: Inputs) -> bool:
-    """Whether the edit changes a list of a node that no other node with its window has."""
+    """Whether the list that an edit changes is unusual: siblings have the same window, and none has this list."""
     node, editor = inputs.edited(edit)[0], inputs.editor
     others = editor.siblings(node) if node is not None else []
     similar = [each for each in others if node is not None and editor.window(each) == editor.window(node)]
@@ -81,7 +84,7 @@ def _is_unusual(edit: Edit, inputs: Inputs) -> bool:
 
 
 def without_lists_of_inserted(best: Sequence[Tried], known: Known) -> list[Tried]:
-    """The candidates that connect no list of axes that an inserted node of another candidate uses."""
+    """The candidates without those that connect a list which a node inserted by another candidate uses."""
     inserted = [
         value for tried in best for edit in tried.candidate.edits if edit.kind == "insert" for _, value in edit.value
     ]
@@ -95,7 +98,10 @@ def without_lists_of_inserted(best: Sequence[Tried], known: Known) -> list[Tried
 
 
 def _resized_tables(best: Tried, every: Sequence[Tried]) -> list[Tried]:
-    """The only constant to resize, if the best candidate resizes an input or changes a number in several constants."""
+    """The candidate that resizes a constant, if there is only one such candidate.
+
+    [] unless the best candidate resizes an input of the model, or changes a number in several constants.
+    """
     renumbers = len(best.candidate.edits) > 1 and all(edit.of == "entries" for edit in best.candidate.edits)
     if not best.candidate.resizes_input and not renumbers:
         return []
@@ -105,7 +111,7 @@ def _resized_tables(best: Tried, every: Sequence[Tried]) -> list[Tried]:
 
 
 def with_strides(best: list[Tried], every: Sequence[Tried]) -> list[Tried]:
-    """The best candidates, with rivals if strides of 1 become 2 or a size is halved or doubled."""
+    """The best candidates. If the first sets strides of 1 to 2, or halves or doubles a size, all that do so follow."""
     strided = [each for each in every if _doubles_strides(each)]
     sized = [each for each in every if _halves_or_doubles_size(each)]
     if not strided or not best or best[0] not in (*strided, *sized):
@@ -136,7 +142,10 @@ def _is_double(one: object, other: object) -> bool:
 
 
 def _with_padding(best: list[Tried], every: Sequence[Tried], inputs: Inputs) -> list[Tried]:
-    """The best candidate and, for other dilations, the padding with the same effect, or the reverse."""
+    """The best candidates. If the first changes dilations, a change of padding with the same effect follows.
+
+    If the first changes padding, the change of dilations follows. Dilations that fill a gap of a series replace all.
+    """
     dilated = [tried for tried in every if [edit.name for edit in tried.candidate.edits] == [DILATIONS]]
     padded = [tried for tried in every if tried.candidate.node is not None and tried.candidate.node.op == PAD]
     padded = [tried for tried in padded if [edit.of for edit in tried.candidate.edits] == ["entries"]]

@@ -87,22 +87,22 @@ from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
 from irlint.ops.shared.filters import BIAS_MISMATCH, CHANNELS_MISMATCH, KERNEL_SHAPE_MISMATCH
 from irlint.records import record, replaced
 
-#: At most this many questions are put to the shape functions for one file.
+#: The shape functions are asked at most this many times for one file.
 QUESTIONS = 4000
 
 #: At most this many candidates are tried in each stage of the search for one problem.
 CANDIDATES = 240
 
-#: Of this many nodes before the faulty one, all probable candidates are tried; of the others, only evident ones.
+#: For this many nodes before the faulty one, all probable candidates are tried. For the others, only evident ones are.
 NODES = 8
 
-#: Of this many nodes before the faulty one, constants are exchanged.
+#: Weights are exchanged with weights of other nodes: at the faulty node, and at this many nodes before it.
 EXCHANGED = 2
 
-#: The value of ``Candidate.evidence`` that marks the previous candidate, applied to every constant with the number.
+#: ``Candidate.evidence`` of a wide candidate: it makes the change of the previous candidate in several places.
 EVERYWHERE = -1
 
-#: Such a candidate changes at most this many constants for each problem that it fixes.
+#: A wide candidate has at most this many edits for each problem that it fixes.
 PER_FAULT = 4
 
 
@@ -115,14 +115,14 @@ class Found:
     outcome: Outcome
     #: Whether no caution applies.
     sure: bool
-    #: Whether the edits keep declared sizes, and transpose no constant.
+    #: Whether the edits may be written to the file (see ``is_only_shown``).
     written: bool
-    #: Whether the general help of the rule states another cause, which is as likely.
+    #: Whether the general help of the rule is printed as well: it states another cause that is as likely.
     or_help: bool
 
 
 class Search:
-    """Searches for edits of one model. Problems in bodies are searched only with ``rechecked``."""
+    """Searches for edits that fix problems of one graph. Problems in its bodies need ``rechecked``."""
 
     def __init__(
         self, known: Known, graph: Graph, makers: Makers, problems: Sequence[Problem], rechecked: Rechecked | None
@@ -138,7 +138,7 @@ class Search:
         self.size_trials = SizeTrials(known, rechecked) if rechecked is not None else None
         self.editor = Editor(known, graph, makers, self.trials.users)
         self.inputs = Inputs(self.editor)
-        #: The candidates that only objections of similarity exclude, in the last search.
+        #: The candidates of the last search that only a comparison with similar nodes excludes.
         self.excluded_by_similarity: list[Tried] = []
 
     @cached_property
@@ -176,7 +176,7 @@ class Search:
         return len(answered[0].requirements) if answered is not None else 0
 
     def _or_help(self, problem: Problem, candidate: Candidate) -> bool:
-        """Whether the general help states another cause that is as likely, such as a wrong constant or a lost node."""
+        """Whether the general help states another cause that is as likely, such as a wrong constant."""
         about_axes = isinstance(candidate.subject, str) and "ax" in candidate.subject
         if problem.fault.rule in (CHANNELS_MISMATCH, BROADCAST_MISMATCH) and candidate.grade == ONLY_SUGGESTED:
             return True
@@ -192,7 +192,7 @@ class Search:
     def _best(
         self, problem: Problem, trials: Trials | SizeTrials, refused: Collection[tuple[Edit, ...]]
     ) -> tuple[list[Tried], list[Tried]]:
-        """(best candidates, all that fix the problem). No best ones if too many are equally good."""
+        """(best candidates, all candidates that fix the problem). The first list is [] if too many are equally good."""
         best: list[Tried] = []
         every: list[Tried] = []
         self.excluded_by_similarity = []
@@ -230,7 +230,7 @@ class Search:
         return changes and self._fixes_all(problem, best[0].outcome.fixed)
 
     def _narrowed(self, best: list[Tried], problem: Problem) -> list[Tried]:
-        """The best candidates, after tie-breakers."""
+        """The best candidates that remain after the tie-breakers."""
         tie_breakers: tuple[Callable[[list[Tried]], list[Tried]], ...] = (
             lambda several: using_most_unused_values(
                 without_lists_of_inserted(several, self.known) or several, self.inputs
@@ -254,7 +254,7 @@ class Search:
         return [each for each, count in zip(best, counts) if count == min(counts)]
 
     def _stages(self, problem: Problem, trials: Trials | SizeTrials) -> Iterator[Iterator[Candidate]]:
-        """The candidates in stages. Stages with more evidence come first."""
+        """The candidates in groups that are tried one after another. Groups that the model supports most come first."""
         node, inputs, editor, limits = problem.node, self.inputs, self.editor, limits_sizes(problem)
         assert node is not None
         if problem.graph:
@@ -338,7 +338,7 @@ class Search:
             yield (replaced(candidate, grade=LAST_RESORT) for candidate in others)
 
     def _nodes_before(self, node: Node, clashing: Sequence[tuple[Value, int]]) -> list[Node]:
-        """The nodes that lead to clashing sizes, also those that compute the parts of a joined size."""
+        """The nodes on the paths to clashing sizes, and those on the paths to sizes that make up a clashing size."""
         products = [each for place in clashing for each in self.clashes.joined([place])]
         parts = (each for place in products for each in self.clashes.joined([place]))
         nodes_of_parts = (each for place in (*products, *parts) for each in self.clashes.nodes_before(node, [place]))
@@ -387,7 +387,7 @@ class Search:
             yield narrow
 
     def _widened(self, candidates: Iterable[Candidate], problem: Problem) -> Iterator[Candidate]:
-        """The candidates, with the same edit before all faulty users, or in all target shapes."""
+        """The candidates, and wide ones: the same node at all faulty users, or the same number in all target shapes."""
         seen: set[tuple[Edit, ...]] = set()
         for candidate in candidates:
             alone = candidate.edits[0] if len(candidate.edits) == 1 else None
@@ -422,7 +422,7 @@ class Search:
                 yield replaced(candidate, node=each)
 
     def _at_others(self, nodes: Sequence[Node], node: Node, editor: Editor) -> Iterator[Candidate]:
-        """Candidates for the nodes before the faulty node: probable ones for the nearest, else evident ones."""
+        """Candidates for ``nodes``, which come before ``node``: probable ones for the nearest, evident ones for all."""
         count, others = 0, inputs_of(node, self.known)
         farther: list[Node] = []
         for each in nodes:

@@ -1,4 +1,4 @@
-"""Candidates that declare inputs of the model as other inputs of similar names, outputs and ports are declared."""
+"""Candidates that declare an input of the model like its sisters (inputs with similar names), outputs or ports."""
 
 from __future__ import annotations
 
@@ -25,8 +25,11 @@ FARTHER = 32
 
 
 def declared_in_order(node: Node, editor: Editor) -> Iterator[Candidate]:
-    """Declares an input before a node with the order of axes of several other inputs, of one with a similar name, of
-    the new state that the node computes, or of the ports that take it."""
+    """Declares an input of the model before a node with its sizes in another order.
+
+    Several other inputs have this order, or one input with a similar name, or an output of the node that is a new
+    state, or the ports that take the input.
+    """
     shapes = {value: shape_of(value, editor.known) or () for value in editor.graph.inputs}
     before = {value for each in nodes_before(node, editor.makers) for value in each.inputs}
     for value in (each for each in shapes if each in before and each not in editor.known.overridden):
@@ -53,7 +56,8 @@ def declared_in_order(node: Node, editor: Editor) -> Iterator[Candidate]:
 
 
 def _declared_states(node: Node, graph: Graph) -> Mapping[Value, Shape]:
-    """The outputs of a node after the first one that are outputs of the model, with their declared shapes."""
+    """The new states that a node computes, with their declared shapes. New states are the outputs of the model that are
+    outputs of the node after its first one."""
     states = (each for each in node.outputs[1:] if each in graph.outputs)
     return {each: each.type.shape or () for each in states if each is not None and isinstance(each.type, Tensor)}
 
@@ -68,9 +72,9 @@ def _ports_of(value: Value, editor: Editor) -> Mapping[tuple[Node, int], Shape]:
 
 
 def _in_order(shape: Shape, other: Shape, *, named: bool) -> Shape | None:
-    """The sizes of a shape in the order of another shape that has the same sizes, some of them dynamic; else None.
+    """The sizes of ``shape`` in the order of ``other``. None unless both have the same sizes, and some are dynamic.
 
-    With ``named``, the dynamic sizes have the same names, too.
+    With ``named``, the dynamic sizes must also have the same names.
     """
     dynamic = [dim for dim in shape if isinstance(dim, Expr)]
     if not dynamic or len(shape) < PAIR or sorted(map(_fixed, shape)) != sorted(map(_fixed, other)):
@@ -86,7 +90,7 @@ def _fixed(dim: MaybeDim) -> int:
 
 
 def are_sisters(one: Value, other: Value) -> bool:
-    """Whether two inputs have names that start with the same letters, such as ``past_key`` and ``past_value``."""
+    """Whether two inputs are sisters: their names start with the same letters, as in ``past_key``, ``past_value``."""
     return _letters(one.name) == _letters(other.name) != one.name
 
 
@@ -115,7 +119,7 @@ def _batch_of_outputs(graph: Graph, given: Iterable[Shape]) -> Iterator[Expr]:
 
 
 def _is_one_axis_apart(one: Shape, other: Shape) -> bool:
-    """Whether one of two shapes of at least two named or long axes is the other without one axis."""
+    """Whether the shorter shape is the other one without one axis, and has at least two known sizes that are not 1."""
     short, long = sorted((one, other), key=len)
     without = [(*long[:axis], *long[axis + 1 :]) for axis in range(len(long))]
     named = [dim for dim in short if dim not in (1, None)]
@@ -123,7 +127,7 @@ def _is_one_axis_apart(one: Shape, other: Shape) -> bool:
 
 
 def declared_as_several_inputs(node: Node, editor: Editor) -> Iterator[Candidate]:
-    """Declares an input before a node with the shape of several inputs of similar names that differ in one size."""
+    """Declares an input before a node with the one shape that all its sisters have, if one size differs."""
     shapes = {value: shape_of(value, editor.known) or () for value in editor.graph.inputs}
     for value in (each for each in shapes if each not in editor.known.overridden):
         named = [each for each in shapes if each is not value and are_sisters(each, value)]
@@ -142,7 +146,7 @@ def _letters(name: str) -> str:
 
 
 def with_batch_axis(node: Node, editor: Editor) -> Iterator[Candidate]:
-    """Redeclares inputs near a node with the first axis of another input that has more axes."""
+    """Declares inputs near a node with a new first axis: the first axis of another input that has more axes."""
     known, inputs = editor.known, [value for value in editor.graph.inputs if value not in editor.graph.constants]
     shapes = {value: shape_of(value, known) or () for value in inputs}
     near = {value for each in islice(nodes_before(node, editor.makers), FARTHER) for value in each.inputs}

@@ -39,16 +39,16 @@ TESTED = 1024
 #: In each direction, at most this many allowed sizes are tried.
 TRIED = 4
 
-#: At most this many sizes beside the first fitting size are tried. If all fit, the first size is a bound.
+#: After the first size that fits, at most this many further sizes are tried. If all fit, the first size is a bound.
 NEIGHBORS = 8
 
 #: An input with at least this many axes is taken for an image, whose spatial sizes change together.
 IMAGE = 4
 
-#: Inputs of this many nodes, the nearest to the faulty one, may be redeclared.
+#: Inputs of the model are redeclared first if one of this many nodes, the nearest to the faulty one, takes them.
 NEAR = 8
 
-#: The longest path (in nodes) back to an input.
+#: The longest path (in nodes) from a clashing size back to its origin.
 REACH = 600
 
 #: A model is inferred again at most this often.
@@ -56,7 +56,7 @@ MOST_TRIALS = 8
 
 
 class SizeTrials:
-    """Trials of declared sizes for problems in bodies, with the methods of ``Trials`` that ``resized`` calls.
+    """Tries declared sizes for problems in bodies. It has the methods of ``Trials`` that ``resized`` calls.
 
     The complete model is inferred again.
     """
@@ -69,7 +69,7 @@ class SizeTrials:
         self.questions_left = MOST_TRIALS
 
     def answer_after(self, edits: Sequence[Edit], node: Node) -> tuple[Answer, list[Requirement]] | None:
-        """(answer, requirements of other nodes) of a node in a body; None if the node fails or no trials are left."""
+        """(answer of a node in a body, requirements of other nodes); None if the node fails or no trials are left."""
         shapes = {edit.name: edit.shape for edit in edits if edit.shape is not None}
         self.questions_left -= 1
         if self.questions_left < 0:
@@ -92,7 +92,10 @@ class SizeTrials:
 def resized(
     problem: Problem, clashing: Sequence[tuple[Value, int]], editor: Editor, trials: Trials | SizeTrials
 ) -> Iterator[Candidate]:
-    """Other sizes of the inputs from which clashing sizes come: axes in proportion, single axes, then the batch."""
+    """Declares other sizes for the inputs of the model from which clashing sizes come.
+
+    First several axes change in proportion, then single axes. Last, the batch axis changes in all inputs with its size.
+    """
     known, makers, node = editor.known, editor.makers, problem.node
     axes: dict[Value, dict[int, None]] = {}
     for value, axis in clashing:
@@ -120,7 +123,10 @@ def resized(
 
 
 def with_other_axes(problem: Problem, node: Node, editor: Editor) -> Iterator[Candidate]:
-    """Redeclares inputs near a node without an axis of 1, with a batch axis, or in another layout."""
+    """Declares other axes for inputs of the model: no axis of size 1, a new batch axis, or another order of axes.
+
+    Inputs near the node come first.
+    """
     known, found = editor.known, dict[Value, None]()
     for each in islice(nodes_before(node, editor.makers), NEAR):
         found.update(dict.fromkeys(value for value in each.inputs if value in editor.graph.inputs))
@@ -167,7 +173,7 @@ def _other_shapes(shape: Shape, *, dynamic: bool) -> Iterator[Shape]:
 
 
 def _with_one_more_axis(shape: Shape, node: Node, editor: Editor) -> Iterator[Shape]:
-    """The shape with one more axis, of a size that an input of the node has."""
+    """The shape with one more axis. Its size is a size of an input of the node."""
     shapes = (shape_of(value, editor.known) for value in node.inputs)
     sizes = dict.fromkeys(dim for each in shapes for dim in each or () if isinstance(dim, int))
     others = ((*shape[:axis], dim, *shape[axis:]) for dim in sizes for axis in range(len(shape) + 1))
@@ -186,7 +192,7 @@ def _clashes_only_with_constants(value: Value, clashing: Sequence[tuple[Value, i
 
 
 def _axes_to_resize(shape: Shape, axes: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """The sets of axes to change together: those longer than 1, the spatial axes, then single axes."""
+    """The sets of axes to change together: first all axes longer than 1, then the spatial axes, then single axes."""
     is_image = len(shape) >= IMAGE
     long = tuple(axis for axis in axes if shape[axis] != 1) or axes
     if is_image:
@@ -199,7 +205,7 @@ def _axes_to_resize(shape: Shape, axes: tuple[int, ...]) -> list[tuple[int, ...]
 
 
 def _is_oblong(shape: Shape, axes: tuple[int, ...]) -> bool:
-    """Whether other sizes of these axes make a square image oblong."""
+    """Whether only some of the equal spatial sizes of an image change, so that the image becomes oblong."""
     spatial = range(2, len(shape)) if len(shape) >= IMAGE else ()
     return any(at in axes for at in spatial) and any(shape[at] == shape[axes[-1]] for at in spatial if at not in axes)
 
@@ -214,9 +220,9 @@ def _with_fitting_sizes(
     grade: int,
     sure: bool,
 ) -> Iterator[Candidate]:
-    """Resizes ``axes`` of the given inputs, which have the same sizes there.
+    """Declares other sizes on ``axes`` of the inputs ``given``, which have the same sizes on these axes.
 
-    FRESH stands for the new size; for several sizes in proportion, for their common factor.
+    The symbol FRESH stands for the new size. If several sizes change in proportion, FRESH is their common factor.
     """
     node, shape = problem.node, shape_of(given[0], trials.known)
     assert node is not None
@@ -255,7 +261,7 @@ def _with_fitting_sizes(
         first = next(filter(fits, islice(allowed.beyond(common, step), TRIED)), None)
         if first is not None:
             near = list(islice(takewhile(allowed.__contains__, count(first + step, step)), NEIGHBORS))
-            # If the first size is the roundest one, the next only shows that it is not the only one.
+            # If the first size is the roundest, one more size is enough: it shows whether other sizes fit.
             others = list(takewhile(fits, near[:1] if first == _roundest(first, *near) else near))
             is_bound = step < 0 and (len(others) == NEIGHBORS or (others[-1:] or [first]) == [1])
             roundest = first if is_bound else _roundest(first, *others)
@@ -270,7 +276,10 @@ def _other_sizes(shape: Shape, axis: int) -> list[int]:
 
 
 def _sizes_of_similar_inputs(value: Value, axis: int, trials: Trials | SizeTrials) -> list[int]:
-    """The sizes that other inputs of the model have on an axis, if their other axes are equal or dynamic."""
+    """The sizes that other inputs of the model have on an axis. On all other axes, both inputs have equal sizes.
+
+    Two dynamic sizes count as equal.
+    """
     shapes = [_numbers(shape_of(each, trials.known) or ()) for each in trials.inputs if each is not value]
     own = _numbers(shape_of(value, trials.known) or ())
     fitting = [each for each in shapes if len(each) == len(own)]
@@ -288,7 +297,7 @@ def _with_sizes(shape: Shape, axes: Sequence[int], sizes: Sequence[Dim]) -> Shap
 
 
 def _declared_requirements(problem: Problem, outputs: Sequence[object]) -> list[tuple[Relation, ...]]:
-    """The requirements that the output has the declared sizes."""
+    """The requirements that each size of the output equals the declared size."""
     assert problem.node is not None
     for value, given in zip(problem.node.outputs, outputs):
         declared = value.type if value is not None and value.name == problem.value else None
@@ -308,7 +317,7 @@ class Allowed:
     """The sizes that satisfy all requirements."""
 
     sizes: Sizes
-    #: Requirements that cannot be solved, as alternative relations.
+    #: The requirements that cannot be solved. Of each requirement, one relation must hold.
     unsolved: tuple[Sequence[Relation], ...] = ()
 
     def __contains__(self, size: int) -> bool:
@@ -324,7 +333,7 @@ class Allowed:
 
 
 def _allowed(demands: Iterable[Sequence[Relation]]) -> Allowed | None:
-    """The allowed new sizes; None if no requirement concerns the new size alone."""
+    """The allowed new sizes; None if every requirement names other symbols than the new size."""
     new = symbols(FRESH)
     of_one = [each for each in demands if {name for one in each for name in _names(one)} == new]
     allowed = Allowed(ALL)

@@ -22,10 +22,10 @@ STARTS, ENDS = ("starts", "start"), ("ends", "stop")
 STEPS, AXES = ("steps", "step"), ("axes",)
 BOUNDS = frozenset((*STARTS, *ENDS))
 
-#: The end of a slice that reaches the last element. Bounds from ``FAR`` on are no indices.
+#: The end of a slice that reaches the last element. Bounds of at least ``FAR`` also stand for the end of the axis.
 LAST_END, FAR = (1 << 63) - 1, 1 << 31
 
-#: Lists of at most this many elements are sliced at each element.
+#: For lists of at most this many elements, slices of each length are tried.
 FEW = 6
 
 #: The index of the first element, and the index after the last.
@@ -56,7 +56,7 @@ class Slice:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it takes no element."""
+        """Whether the slice takes no element."""
         start, end = self.elements
         return start >= end and (isinstance(self.size, int) or (start < 0) == (end < 0))
 
@@ -64,7 +64,7 @@ class Slice:
 def other_bounds(
     node: Node, call: Call, inputs: Sequence[Type | None], others: Sequence[Type | None], editor: Editor
 ) -> Iterator[Candidate]:
-    """A slice with another start or end: one element, as many as ``others`` have on an axis, or all from its start."""
+    """A slice with another start or end: of one element, of a size that ``others`` have, or to the end of the axis."""
     yield from _bounds_of_siblings(node, call, editor)
     slices = _slices(call, inputs)
     shapes = [each.shape for each in (*inputs[:1], *others) if isinstance(each, Tensor) and each.shape is not None]

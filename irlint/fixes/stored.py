@@ -1,4 +1,4 @@
-"""Finds entries in the weights of an IR."""
+"""Finds constants and lists of numbers in the weights of an IR."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ FINDINGS = 3
 #: At most this many equally good alternatives are suggested.
 SUGGESTED = 2
 
-#: At most this many different problems are examined, also those for which no edits are known.
+#: At most this many different problems are examined. Problems for which no edits are known count.
 ATTEMPTS = 12
 
 #: The search for one problem ends after this many edits that do not pass the check of the file.
@@ -48,7 +48,7 @@ NODES_CHECKED = 6_000
 #: This many bytes count as one node.
 BYTES = 2_000
 
-#: The alternative to another shape of a constant whose numbers may lie in the order of that shape.
+#: The help beside another shape for a constant, whose numbers may still lie in the order of the old shape.
 TRANSPOSED = "transpose its numbers, if only their order is wrong"
 
 #: No corrections are derived from a document with more problems, or more bytes.
@@ -168,7 +168,7 @@ class Suggestions:
                     yield id(problem), found.problem
 
     def _search_problems(self) -> None:
-        """Searches suggestions for all problems, and drops those that fix less than others."""
+        """Searches suggestions for all problems, and drops suggestions that fix less than others."""
         fixed: set[int] = set()
         for problem in self._worst_first:
             suggestion = None if id(problem) in fixed else self.of(problem)
@@ -179,7 +179,7 @@ class Suggestions:
     def _fixes_less(self, found: Suggestion) -> bool:
         """Whether the only alternative for another problem fixes all that this suggestion fixes, and more.
 
-        Also, whether it connects the value that this suggestion gives to an inserted node.
+        Also, whether that alternative connects the value that this suggestion connects to an inserted node.
         """
         fixed = {id(each) for each in found.outcome.fixed}
         others = [each for each in self._found if len(each.alternatives) == 1 and each is not found]
@@ -196,7 +196,7 @@ class Suggestions:
         return any(fixed < {id(each) for each in other.outcome.fixed} for other in likelier)
 
     def _leaves_similar_error(self, found: Suggestion) -> bool:
-        """Whether an error of the same rule and operator remains without a fix. Both probably have another cause."""
+        """Whether an error of the same rule and operator remains without a fix. Probably the fix misses their cause."""
         fixed = {id(each) for each in found.outcome.fixed}
         unfixed = (each.problem for each in self._found if each.fix is None and each.problem.is_error)
         return any(_kind(each) == _kind(found.problem) and id(each) not in fixed for each in (*self._unfixed, *unfixed))
@@ -239,7 +239,7 @@ class Suggestions:
         return self.rechecked.outcome(fix.edits, problem) is not None
 
     def _from_document(self, problem: Problem) -> Suggestion | None:
-        """The correction by the first group of edits from the rest of the document that fix an error."""
+        """The correction that the rest of the document implies: by the first group of edits that fix an error."""
         form = self.known.model.format
         if form is None or not form.intended or len(self.problems) > MOST_PROBLEMS or self.rechecked.size > LONGEST:
             return None
@@ -306,19 +306,19 @@ class Suggestions:
         return replaced(best, help=cast_as_at_other_outputs(problem, self.known))
 
     def _shares(self, found: Suggestion) -> bool:
-        """Whether the fix only connects a value that other nodes use, too, although no other block shows it."""
+        """Whether the fix only connects a value that other nodes also use, and no other block confirms this."""
         (edit, *more), graph = found.alternatives[0], self.known.model.graph
         if graph is None or more or edit.kind != "input" or edit.called or found.problem.fault.rule is not INPUT_COUNT:
             return False
         return any(value is not None and value.name == edit.value for node in graph.nodes for value in node.inputs)
 
     def _leaves_consequence(self, problem: Problem, outcome: Outcome) -> bool:
-        """Whether a problem that follows from another one remains without it."""
+        """Whether edits with this outcome leave a problem that follows from ``problem``."""
         fixed = {id(each) for each in outcome.fixed}
         return any(each.because is problem and id(each) not in fixed for each in self.problems)
 
     def _with_other_declaration(self, found: Suggestion) -> Suggestion:
-        """The suggestion, with another declaration as an alternative where that may be wrong instead."""
+        """The suggestion. If a declaration may be wrong instead, correcting it is an alternative."""
         is_inserted = (found.alternatives[0][0].kind, found.alternatives[0][0].of) == ("insert", "node")
         wiring = self._document.wiring if is_inserted and self._document is not None else None
         if wiring is not None and not wiring.is_layer_missing:
@@ -389,7 +389,7 @@ def _index(problem: Problem) -> int | None:
 
 
 def _best(problem: Problem, found: Sequence[tuple[tuple[Edit, ...], Outcome]]) -> Suggestion | None:
-    """The edits that fix most problems, cause fewest, and change fewest nodes; None if too many are equal."""
+    """The edits that fix most problems, cause fewest problems, and change fewest nodes; None if too many are equal."""
     orders = [
         (outcome.new_warnings - len(outcome.fixed), len({each.index for each in edits})) for edits, outcome in found
     ]
@@ -403,7 +403,7 @@ def _best(problem: Problem, found: Sequence[tuple[tuple[Edit, ...], Outcome]]) -
 
 
 def _is_writable(edit: Edit) -> bool:
-    """Whether the elements of a changed constant are known."""
+    """Whether the new elements of a changed constant are known: their number and their order stay."""
     if edit.kind != "constant" or edit.of == "entries":
         return True
     if edit.order:

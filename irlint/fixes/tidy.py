@@ -1,4 +1,4 @@
-"""Safe fixes of an ONNX model: they remove, sort or name parts of it, and the model computes the same."""
+"""Safe fixes of an ONNX model: they remove, sort or name parts of the file, and the model computes the same."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Subject:
         return self.graphs[problem.graph]
 
     def is_writable(self, path: str) -> bool:
-        """Whether edits of a graph can be written: it is no function, and occurs once, in one piece."""
+        """Whether edits of a graph can be written: the graph is no function, and occurs once, in one piece."""
         return not path.startswith("function:") and not any(
             path == each or not each or path.startswith(f"{each}/") for each in self.unwritable
         )
@@ -129,7 +129,7 @@ def _nodes(subject: Subject, problem: Problem) -> Iterator[Edit]:
 
 
 def _unconnected(graph: Graph, unused: list[Node]) -> list[Node]:
-    """The unused nodes without a connection to a used node. Removal of others may change how runtimes fuse nodes."""
+    """The unused nodes without a connection to a used node. Removal of connected nodes may change how runtimes fuse."""
     every = set(unused)
     makers = {value: node for node in graph.nodes for value in node.outputs}
     linked: dict[Node, set[Node]] = {node: set() for node in unused}

@@ -1,6 +1,6 @@
 """Trials: edits are applied to an inferred model, and the affected nodes are inferred again.
 
-A strict requirement limits the sizes of inputs too much (``Trials._is_strict``).
+A requirement is strict if it limits the sizes of the model's inputs too much (``Trials._is_strict``).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ AllowsSizes = Callable[[Requirement], bool]
 
 
 class Trials:
-    """Tries edits of the main graph. Asks operators at most ``most_questions`` times.
+    """Tries edits of the main graph. Asks the shape functions of operators at most ``most_questions`` times.
 
     With ``may_reach_bodies``, edits may change inputs of bodies. The caller then checks the file again.
     """
@@ -106,7 +106,7 @@ class Trials:
         return change if all(map(change.add, edits)) else None
 
     def outcome(self, edits: Sequence[Edit], problem: Problem) -> Outcome | None:
-        """The outcome of edits. None if they do not fix the problem, cause another problem, or cannot be tried."""
+        """The outcome of edits. None if the edits do not fix the problem, cause another problem, or cannot be tried."""
         change, node = self.change(edits), problem.node
         if change is None or node is None or (change.touches(node) and not self._fixes(change, problem)):
             return None
@@ -160,8 +160,8 @@ class Trials:
         return [] if not declared or self._contradicts_declaration(given, value) else declared
 
     def answer_after(self, edits: Sequence[Edit], node: Node) -> tuple[Answer, list[Requirement]] | None:
-        """(answer, requirements of the nodes before) of a node after edits; None if one fails or the edits do not reach
-        it."""
+        """(answer of a node after edits, requirements of the nodes before it). None if a node fails, or if the edits do
+        not affect the node."""
         change = self.change(edits)
         if change is None:
             return None
@@ -182,9 +182,9 @@ class Trials:
         return None
 
     def _touched(self, change: Change, types: Mapping[Value, Type | None]) -> Iterator[tuple[Node, list[Value]]]:
-        """The nodes that a change affects, in topological order, with empty lists.
+        """(node, empty list) for each node that a change affects, in topological order.
 
-        The caller adds the changed outputs to the list, and their users follow.
+        The caller adds the changed outputs of the node to the list. The users of these outputs then follow.
         """
         queue: list[int] = []
         waiting: set[int] = set()
@@ -203,7 +203,7 @@ class Trials:
                         waiting.add(self.order[user])
 
     def _fixes(self, change: Change, problem: Problem) -> bool:
-        """Whether the faulty node itself has no fault after the change. One question excludes most changes."""
+        """Whether the faulty node itself has no fault after the change. This one question excludes most changes."""
         assert problem.node is not None
         inputs = self._inputs(change, problem.node, change.types)
         if self._still_clashes(problem, inputs):
@@ -299,9 +299,9 @@ class Trials:
         return True
 
     def _is_behind(self, trial: Trial, node: Node) -> bool:
-        """Whether a node is behind the faulty one, and a change only corrects entries of the inputs of that one.
+        """Whether a node follows the faulty node, and the change only gives inputs of the faulty node other entries.
 
-        Sizes behind it were unknown.
+        The sizes after the faulty node were unknown, so a limit there may be old.
         """
         faulty, change = trial.problem.node, trial.change
         if faulty is None or not trial.problem.is_error or not change.only_types or node is faulty:
@@ -313,12 +313,12 @@ class Trials:
         return node in trial.behind
 
     def _only_declares(self, change: Change) -> bool:
-        """Whether a change only declares other shapes of the model's inputs. Limits that then appear were there
+        """Whether a change only declares other shapes for inputs of the model. Limits on sizes that then appear existed
         before."""
         return change.only_types and all(value in self.inputs for value in change.types)
 
     def _keeps_limit(self, problem: Problem, requirements: Sequence[Requirement]) -> bool:
-        """Whether a strict requirement of the problem's node remains, or another product is fixed in its place."""
+        """Whether the problem's node keeps a strict requirement, or fixes another product of sizes instead of one."""
         node = problem.node
         before = self.requirements.get(node, {}) if node is not None and limits_sizes(problem) else {}
         fixing = problem.fault.rule is NO_SIZES_FIT and any(map(fixes_product, before.values()))
@@ -327,9 +327,9 @@ class Trials:
         return kept or (fixing and any(map(fixes_product, new)))
 
     def _may_require(self, problem: Problem, node: Node, requirements: Sequence[Requirement]) -> bool:
-        """Whether no new requirement of a node is strict. A node that fixed a product may fix another product.
+        """Whether no new requirement of a node is strict. A node that fixed a product of sizes may fix another product.
 
-        For a fixed size, a requirement that equates different symbols may only replace another one that did.
+        If the problem fixes sizes, a new requirement that equates different symbols must replace one that did so.
         """
         held = self.limits if not limits_sizes(problem) else ()
         new = [each for each in requirements if key(each) not in self.conditions and limit_of(each) not in held]
@@ -405,7 +405,7 @@ class Trials:
 
 
 def _defined(graph: Graph) -> Iterator[Value]:
-    """The values of a graph; of equal names, the last one counts."""
+    """The values of a graph. Of several values with one name, the last one that is returned counts."""
     yield from graph.captured
     for node in reversed(graph.nodes):
         yield from (value for value in node.outputs if value is not None)
@@ -414,7 +414,7 @@ def _defined(graph: Graph) -> Iterator[Value]:
 
 
 def limits_sizes(problem: Problem) -> bool:
-    """Whether a node fixes dynamic sizes of inputs, makes two sizes equal, or leaves none."""
+    """Whether the problem is a limit on sizes: a node fixes dynamic sizes, equates two sizes, or allows no sizes."""
     rule = problem.fault.rule
     return bool(problem.sizes) or rule is EQUAL_SIZES or rule is NO_SIZES_FIT
 
@@ -428,7 +428,7 @@ def _unsatisfiable(known: Known, problems: Iterable[Problem]) -> set[str]:
 
 
 def _shows_in_answer(problem: Problem, change: Change) -> bool:
-    """Whether an answer of the operator shows if a problem remains."""
+    """Whether a problem is fixed if the operator's answer lacks it: a rule states it, or its input changes."""
     node, index = problem.node, problem.fault.input
     if problem.by_rule or node is None or index is None:
         return problem.by_rule

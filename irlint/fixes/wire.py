@@ -47,7 +47,7 @@ class Field:
 
 
 class Message:
-    """A valid protobuf message in ``data[start:end]``. ``is_new`` if ``data`` is not the file."""
+    """A valid protobuf message in ``data[start:end]``. ``is_new``: whether ``data`` are new bytes, not the file."""
 
     __slots__ = ("data", "fields", "is_new")
 
@@ -126,7 +126,7 @@ class Message:
         self._set([field for field in self.fields if field.key == key], encoded(key) + encoded(value), key)
 
     def append(self, number: int, *added: Message | bytes) -> None:
-        """Adds length-delimited fields after the others of their number."""
+        """Adds length-delimited fields after the existing fields with this number."""
         key = number << 3 | DELIMITED
         at = max((at for at, field in enumerate(self.fields, 1) if field.key == key), default=len(self.fields))
         self.fields[at:at] = [Field(key, 0, 0, _delimited(key, each)) for each in added]

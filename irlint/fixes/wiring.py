@@ -45,7 +45,7 @@ COMBINATIONS = 4_096
 #: The similarity (``difflib`` ratio) of the names of inputs that belong together.
 SIMILAR = 0.6
 
-#: At most this many ids without a layer are replaced for the ids of removed layers.
+#: If at most this many ids have no layer, they are taken for the ids of removed layers.
 GAPS = 2
 
 
@@ -126,7 +126,7 @@ class Wiring:
                 yield edits
 
     def _corrected(self, wire: Wire) -> Iterator[Edits]:
-        """Leads a broken edge to an input without an edge, or from a fitting value."""
+        """Leads a broken edge to an input without an edge, or lets the edge start at a fitting value."""
         value, target = self.wires.value(wire), self.wires.target(wire)
         if value is not None:
             for each in self._near(wire, self.wires.unconnected):
@@ -159,11 +159,12 @@ class Wiring:
         return [each for each in dict.fromkeys(map(self.wires.value, several)) if each is not None]
 
     def connecting(self, target: Input, values: Iterable[Value]) -> Iterator[Edits]:
-        """Connects a fitting value to an input."""
+        """The edits that connect a value to the input ``target``, for each of ``values`` that fits this input."""
         return ((self._connected(each, target),) for each in values if self._fits(each, target))
 
     def _as_at_namesakes(self, target: Input) -> Iterator[Edits]:
-        """Connects the last fitting value of the kind that all namesakes have at this input."""
+        """Connects the last fitting value of the kind that all similar layers have at this input. Layers are similar if
+        they have one operation, and their names differ only in numbers."""
         node, at = target
         others = [each for each in self.graph.nodes if each is not node and node.name and _kind(each) == _kind(node)]
         given = [each.inputs[at] for each in others if at < len(each.inputs)]
@@ -212,7 +213,7 @@ class Wiring:
                     yield self.connecting(target, [each for _, _, each in self.wires.makers.values()])
 
     def _is_own_constant(self, value: Value) -> bool:
-        """Whether a value is a constant with one user. Its edge is right, so its shape or values are wrong."""
+        """Whether a value is a constant with one user. Then its edge is right, and its shape or values are wrong."""
         return value in self.graph.constants and self._uses[value.name] == 1
 
     def _declared_as_similar_input(self, mismatched: Sequence[tuple[Input, Value]]) -> Iterator[Edits]:
@@ -286,7 +287,7 @@ class Wiring:
 
     @cached_property
     def unused(self) -> list[Value]:
-        """The outputs of layers without a used output."""
+        """The outputs of all layers without any used output."""
         used = used_values(self.graph)
         nodes = (node for node in self.graph.nodes if not any(value in used for value in node.outputs))
         return [value for node in nodes for value in node.outputs if value is not None]

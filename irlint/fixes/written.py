@@ -8,7 +8,10 @@ from irlint.records import replaced
 
 
 def as_data(edit: Edit, graph: Graph, *, may_name: bool) -> Edit:
-    """The edit with "" for kept dynamic sizes, and for all if none has a name, and the element types of the format."""
+    """The edit with the format's own names of element types, and with "" for dynamic sizes that need no name.
+
+    Dynamic sizes need names if ``may_name``, and if the edit adds axes or moves a dynamic size.
+    """
     edit = _with_number(edit, graph)
     if edit.layer and edit.kind == "attribute" and edit.name.endswith("_type"):
         from irlint.parsers.openvino.types import renamed_type

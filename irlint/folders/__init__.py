@@ -27,7 +27,8 @@ def is_configuration(path: str) -> bool:
 
 
 def is_beside_models(path: str) -> bool:
-    """Whether a configuration is about models. For a ``COMMON`` name, a model must be in its folder or in ``onnx``."""
+    """Whether a configuration is about models. For a name of ``COMMON``, a model must be in the same folder or in the
+    subfolder ``onnx``."""
     if os.path.basename(path) not in COMMON:
         return True
     from irlint.folders.huggingface import model_files

@@ -1,4 +1,4 @@
-"""The models in the folder of a configuration, and their inputs and outputs as a runtime reports them."""
+"""Reads the models in the folder of a configuration, with their inputs and outputs as a runtime reports them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Size = int | None
 class Reported:
     """An input or output as a runtime reports it."""
 
-    #: All names that select it.
+    #: All names that select the input or output.
     names: tuple[str, ...]
     #: None for an unknown element type, and for a value that is no tensor.
     dtype: str | None
@@ -32,7 +32,7 @@ class Reported:
     sizes: tuple[Size, ...] | None
     optional: bool = False
     is_tensor: bool = True
-    #: The ``names`` without the name of its layer.
+    #: The ``names`` except the name of the layer.
     tensors: tuple[str, ...] = ()
 
     @property
@@ -55,11 +55,11 @@ class Interface:
 
 
 class Unreadable(ValueError):
-    """A file is no readable model."""
+    """A file is not a readable model."""
 
 
 def interface(path: str) -> Interface:
-    """The model at a path. Raises OSError if the file cannot be opened, and Unreadable if it is no model."""
+    """The model at a path. Raises OSError if the file cannot be opened, and Unreadable if it is not a model."""
     if is_url(path):
         from irlint.parsers.remote.session import session_of
 
@@ -107,7 +107,8 @@ def _reported(end: End, type: Type | None) -> Reported:
 
 
 def _merged(end: End, declared: Type | None) -> Reported:
-    """An output as ONNX Runtime reports it. ``sizes`` is None unless both shapes are known and have one rank."""
+    """An output as ONNX Runtime reports it. ``sizes`` is None unless the declared and the inferred shape are
+    known and have the same rank."""
     found = _reported(end, declared if declared is not None else end.type)
     inferred_shape = tensor_shape(end.type)
     sizes = found.sizes
@@ -118,7 +119,7 @@ def _merged(end: End, declared: Type | None) -> Reported:
 
 
 def _is_reported(declared: Size, dim: MaybeDim) -> bool:
-    """Whether ONNX Runtime certainly reports the declared size of an axis with the inferred size ``dim``."""
+    """Whether ONNX Runtime certainly reports the declared size of an axis whose inferred size is ``dim``."""
     return declared == dim or _is_dynamic(dim) or (declared not in (-1, None) and not isinstance(dim, int))
 
 
@@ -144,7 +145,8 @@ def text_of(size: Size) -> str:
 
 
 def suggestion(name: str, names: list[str]) -> str:
-    """The help for a name that does not exist: the most similar one of ``names``, else all of them."""
+    """The help for a name that does not exist. It names the most similar of ``names``; if none is similar, all of
+    them."""
     close = closest(name, names)
     if close is not None:
         return f"write `{close}`"

@@ -92,7 +92,7 @@ PARTS = ("decoder", "encoder", "embedding", "vision", "speech", "joiner", "vad",
 #: The element types of masks and positions.
 INTEGER_TYPES = ("int32", "int64")
 
-#: The least similarity (0 to 1) of a misspelled key to the right one.
+#: The minimum similarity (0 to 1) of a misspelled key to the right one.
 SIMILARITY = 0.8
 
 #: The indices of the inputs that may be rotary tables. ``RotaryEmbedding`` has other indices in ``com.microsoft``.
@@ -160,7 +160,7 @@ def refused(document: Document, path: tuple[str | int, ...], message: str, help:
 
 
 def _type(document: Document) -> Iterator[ConfigFault]:
-    """A warning about an unknown type. Later releases may know it."""
+    """A warning about a type of model that release 0.18 does not have. Later releases may have it."""
     stated = document.text("model", "type") or ""
     if stated not in (*DECODERS, *OTHER_TYPES):
         close = closest(stated, [*DECODERS, *OTHER_TYPES])
@@ -290,7 +290,7 @@ def _warning(
 
 
 def _cache_sizes(document: Document, model: Interface, names: Names, layers: list[int]) -> Iterator[ConfigFault]:
-    """The findings about sizes that no cache has, or with which the model has errors.
+    """The findings about sizes in the configuration that no cache has, or with which the model has errors.
 
     A cache is [batch, num_key_value_heads, past, head_size].
     """
@@ -328,7 +328,7 @@ def _cache_sizes(document: Document, model: Interface, names: Names, layers: lis
 
 
 def _mask_and_positions(document: Document, model: Interface, names: Names) -> Iterator[ConfigFault]:
-    """A finding about the element types of the mask and the positions. The library feeds both in one type."""
+    """A finding about the element types of the mask and the positions. The library feeds both in the same type."""
     found = [
         (key, end)
         for key in ("attention_mask", "position_ids")

@@ -14,14 +14,14 @@ from irlint.folders.json_text import Document, Path
 from irlint.folders.rules import INPUTS_MISSING, UNKNOWN_TENSOR
 from irlint.folders.statements import ConfigFault
 
-#: The keys that determine when a stage runs; true by default.
+#: The keys that determine when a stage runs. Both are true by default.
 RUNS_ON = ("run_on_prompt", "run_on_token_gen")
 
 
 def faults(document: Document, model: Callable[[str], Interface | None]) -> Iterator[ConfigFault]:
-    """The findings about stages that run: inputs and outputs that a model lacks or a stage does not list.
+    """The findings about stages that run: a model lacks a listed input or output, or a stage does not list an input.
 
-    ``model`` returns the model with a file name; None if it does not exist or cannot be read.
+    ``model`` returns the model in a file; None if the file does not exist or cannot be read.
     """
     path: Path = ("model", "decoder", "pipeline")
     stages = document.of(*path)

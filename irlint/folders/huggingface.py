@@ -97,7 +97,7 @@ def checked(path: str, text: str) -> Checked:
 
 
 def _models(folder: str, files: list[str]) -> Iterator[NamedModel]:
-    """The readable models. The checks of the models report unreadable ones."""
+    """The readable models. Unreadable models are skipped, because the checks of the models report them."""
     for name in files:
         try:
             yield NamedModel(name, interface(joined(folder, name)))
@@ -113,7 +113,7 @@ def _configured(document: Document, models: list[NamedModel]) -> Iterator[Config
 
 
 def _classes(document: Document, named: NamedModel) -> Iterator[ConfigFault]:
-    """A finding about another number of classes than in `logits`; a warning if the configuration has more."""
+    """The finding that the configuration has another number of classes than `logits`; a warning if it has more."""
     architecture = document.text("architectures", 0) or ""
     labels, key = document.of("id2label"), "id2label"
     count = len(labels) if isinstance(labels, dict) and labels else None
@@ -144,7 +144,7 @@ def _variants(document: Document, models: list[NamedModel]) -> Iterator[ConfigFa
 
 
 def _breaking_change(document: Document, original: NamedModel, variant: NamedModel) -> Iterator[ConfigFault]:
-    """A warning about the first breaking change."""
+    """A warning about the first change with which the variant cannot replace the original."""
     for change in interface_changes(_side(original.model), _side(variant.model)):
         if not change.breaking or change.kind not in RULES or _is_stated_cache(document, variant.name, change):
             continue

@@ -1,4 +1,4 @@
-"""The values of a JSON text, with their positions."""
+"""Reads the values of a JSON text with their positions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Document:
     """The value of a JSON text."""
 
     value: Any
-    #: The position of each value inside it; for an object or array, of its opening bracket.
+    #: The position of each value in the text. An object or array has the position of its opening bracket.
     spans: dict[Path, Span]
 
     def of(self, *path: str | int) -> Any:
@@ -48,14 +48,14 @@ class Document:
         return found if isinstance(found, str) else None
 
     def at(self, *path: str | int) -> Span:
-        """The position of the value at a path, or else of the innermost value on the path."""
+        """The position of the value at a path. If there is none, the position of the innermost value on the path."""
         while path and path not in self.spans:
             path = path[:-1]
         return self.spans.get(path, START)
 
 
 def parsed(text: str) -> Document | ConfigFault:
-    """The document of a JSON text, or its fault. Any value but an object is a fault, too."""
+    """The document of a JSON text, or its fault. A text whose value is not an object also has a fault."""
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
@@ -82,7 +82,7 @@ class _Container:
         self.key: str | int | None = 0 if is_array else None
 
     def next(self) -> Path:
-        """The path of the value that begins."""
+        """The path of the value that begins now."""
         assert self.key is not None
         path = (*self.path, self.key)
         self.key = self.key + 1 if isinstance(self.key, int) else None
@@ -110,7 +110,7 @@ def _spans(text: str) -> Iterator[tuple[Path, Span]]:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str, Span]]:
-    """(``text``, ``word`` or ``mark``, token, position) of each token except spaces."""
+    """(kind, token, position) of each token except spaces. The kind is ``text``, ``word`` or ``mark``."""
     line, start = 1, 0
     for match in _TOKEN.finditer(text):
         kind, token = match.lastgroup or "", match.group()

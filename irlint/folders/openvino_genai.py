@@ -51,7 +51,7 @@ class Converter:
     file: str
     #: The element type of the input.
     accepts: str
-    #: The element types of the outputs that the pipeline reads, by name; "" is the only output.
+    #: The element types of the outputs that the pipeline reads, by name. The name "" stands for the only output.
     returns: Mapping[str, str]
     #: What the pipeline does without the model.
     without: str

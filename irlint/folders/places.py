@@ -1,4 +1,4 @@
-"""Files and folders, on this machine or behind a URL."""
+"""Finds and lists files and folders, on this machine or behind a URL."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def is_inside(path: str, folder: str) -> bool:
 
 
 def _is_folder_entry(url: str) -> bool | None:
-    """Whether the listed entry at a URL is a folder; None without an entry, and for a path with ``..``.
+    """Whether the entry at a URL is a folder; None if there is no entry, or if the path contains ``..``.
 
     Raises NotListed, an OSError, if the server lists no folders.
     """

@@ -90,7 +90,7 @@ def faults(document: Document, name: str, model: Interface) -> Iterator[ConfigFa
 
 
 def _sounds(document: Document, name: str, model: Interface, kind: str) -> Iterator[ConfigFault]:
-    """The findings about fixed sizes that differ from those of the extractor."""
+    """The findings about fixed sizes of the input that differ from the sizes that the extractor returns."""
     input_name, keys = SOUND_EXTRACTORS[kind]
     end = by_name(input_name, model.inputs)
     if end is None or end.sizes is None or len(end.sizes) != len(keys) + 1:
@@ -133,8 +133,8 @@ def _size(document: Document) -> tuple[tuple[int, Span], ...]:
 def _edges(document: Document, key: str, *, square: str | None) -> tuple[tuple[int, Span], ...]:
     """(size, position) of the height and the width that a key states; () if it does not state both.
 
-    One number for both may be the value of the inner key ``square`` or, for "", of the key itself. For None, the inner
-    keys ``height`` and ``width`` are required.
+    If ``square`` is None, the inner keys ``height`` and ``width`` state them. If it is "", these keys do, or the
+    value of ``key`` itself is one number for both. Otherwise, the inner key ``square`` is one number for both.
     """
     if square != "shortest_edge":
         both = [(document.integer(key, name), document.at(key, name)) for name in ("height", "width")]
@@ -148,7 +148,7 @@ def _edges(document: Document, key: str, *, square: str | None) -> tuple[tuple[i
 
 
 def _mean(document: Document, name: str, model: Interface, end: Reported) -> Iterator[ConfigFault]:
-    """A warning about a mean of one number for a model that accepts no images of 1 channel.
+    """A warning if ``image_mean`` has one number, but the model accepts no images of 1 channel.
 
     Processors without torchvision refuse such a mean for several channels.
     """

@@ -1,4 +1,4 @@
-"""Faults in a configuration, with their positions."""
+"""Records of faults in a configuration, with their positions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ConfigFault:
     span: Span = START
     #: The name of the input or output at fault.
     value: str | None = None
-    #: Places in the model.
+    #: Inputs, outputs or nodes of the model that the fault is about.
     related: tuple[Related, ...] = ()
 
 
@@ -41,5 +41,5 @@ class Checked:
     #: The kind of the configuration, such as ``triton``.
     kind: str
     faults: tuple[ConfigFault, ...] = ()
-    #: Why the file was skipped, or "".
+    #: The reason why the file was skipped; "" if it was checked.
     reason: str = ""

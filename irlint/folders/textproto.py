@@ -1,4 +1,4 @@
-"""The positions of the fields of a text in protobuf's text format."""
+"""Finds the positions of the fields of a text in protobuf's text format."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from irlint.folders.statements import START, Span
 from irlint.records import record
 
-#: A field: its name and its number among the fields of this name, after those of the messages around it.
+#: The path of a field: for each message around it, and then for the field itself, the name and the number among the
+#: fields of the same name.
 Path = tuple[str | int, ...]
 
 _TOKEN = re.compile(
@@ -25,13 +26,14 @@ class Places:
     texts: dict[Path, str]
 
     def of(self, *path: str | int) -> Span:
-        """The position of a field, or else of the innermost message on its path."""
+        """The position of a field. If it does not exist, the position of the innermost message on its path."""
         while path and path not in self.spans:
             path = path[:-1]
         return self.spans.get(path, START)
 
     def of_key(self, path: Path, name: str, key: str) -> Span:
-        """The position of an entry in the map ``name`` of the message at ``path``, or else of the message."""
+        """The position of the entry ``key`` in the map ``name`` of the message at ``path``; without it, of the
+        message."""
         number = 0
         while (*path, name, number) in self.spans:
             if self.texts.get((*path, name, number, "key", 0), "")[1:-1] == key:
@@ -45,7 +47,7 @@ class _Message:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        #: How often each field has occurred.
+        #: How many times each field has occurred.
         self.counts: dict[str, int] = {}
         #: The field whose value comes next, or "".
         self.field = ""

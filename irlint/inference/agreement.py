@@ -1,4 +1,4 @@
-"""Compares a declared shape with an inferred one, given the requirements of the model."""
+"""Compares a declared shape with the inferred shape, given the requirements of the model's operators."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from irlint.model import Node, Value
 from irlint.model.tensor import Tensor, Type
 from irlint.records import NOTHING, record
 
-#: The search for the least size that meets a demand stops here.
+#: The search for the least size that meets a demand stops at this size.
 MOST_TRIED = 64
 
 
@@ -30,11 +30,11 @@ class SizeFacts:
     """Facts about the sizes of a model that do not come from its declarations."""
 
     least: Mapping[str, LeastSize] = NOTHING
-    #: The pairs of sizes in an equality that an operator requires, alone or as an alternative.
+    #: The pairs of sizes in the equalities that operators require. An equality may be one of several alternatives.
     equal: Container[frozenset[Dim]] = frozenset()
     #: The symbols in the shapes of the model's inputs.
     inputs: Container[str] = frozenset()
-    #: Pairs of symbols of one input that are broadcast together, probably by a misaligned node.
+    #: The pairs of symbols of one input that a node broadcasts together, probably because its inputs are misaligned.
     misaligned: Collection[frozenset[str]] = ()
 
 
@@ -53,7 +53,10 @@ def size_facts(known: Known) -> SizeFacts:
 
 
 def _misaligned(demands: Iterable[Demand], symbols_of_inputs: Sequence[frozenset[str]]) -> Collection[frozenset[str]]:
-    """The pairs of symbols that a node equates, if the node also limits one of them to few sizes."""
+    """The pairs of symbols of one input that a node requires to be equal.
+
+    Includes only pairs in which the node also limits one of the two symbols to a few numbers.
+    """
     pairs: dict[Node, list[frozenset[str]]] = {}
     few: dict[Node, set[str]] = {}
     for demand in demands:
@@ -70,7 +73,7 @@ def _misaligned(demands: Iterable[Demand], symbols_of_inputs: Sequence[frozenset
 
 
 def _least_sizes(demands: Iterable[Demand]) -> dict[str, LeastSize]:
-    """The least size of each symbol, from unconditional demands with no other symbol."""
+    """The least size of each symbol, from the demands that always apply and that contain no other symbol."""
     found: dict[str, LeastSize] = {}
     seen: set[Relation] = set()
     for demand in demands:
@@ -108,8 +111,9 @@ def clashes(
 ) -> list[str]:
     """The contradictions between two shapes, such as ``axis 0 is 3 against 2*N``; [] if both can hold.
 
-    A number or another input's symbol contradicts the declared symbol of an input, unless an operator equates the two.
-    In the declaration of a model's output (``returned``), a number always contradicts the symbol.
+    If the declared size is the symbol of an input, an inferred number contradicts it, and so does the symbol of another
+    input. There is no contradiction if an operator requires the two sizes to be equal. In the declaration of a model's
+    output (``returned``), an inferred number contradicts the symbol even then.
     """
     if inferred is None or declared is None or inferred == declared:
         return []
@@ -138,7 +142,7 @@ def disagrees(found: Type | None, value: Value, facts: SizeFacts) -> bool:
 
 
 def _reason(a: Dim, b: int, least: Mapping[str, LeastSize]) -> str:
-    """Why least sizes forbid that ``a`` is ``b``, in parentheses; "" if they allow it."""
+    """Why the least sizes of symbols forbid that ``a`` equals ``b``, in parentheses; "" if they allow it."""
     if isinstance(a, int) or same(a, b) is False:
         return ""
     known = {name: least[name] for name in symbols(a) if name in least}
@@ -156,7 +160,7 @@ def _reason(a: Dim, b: int, least: Mapping[str, LeastSize]) -> str:
 
 
 def _joint_contradictions(pairs: list[tuple[int, Dim, Dim]]) -> list[str]:
-    """The first contradiction between axes: ``axis 0 makes N 2, and axis 1 makes it 3``."""
+    """The first contradiction between two axes, such as ``axis 0 makes N 2, and axis 1 makes it 3``; else []."""
     sizes: dict[str, tuple[int, int]] = {}
     for axis, a, b in pairs:
         for name, size in ((_name(a), b), (_name(b), a)):
@@ -182,7 +186,10 @@ def _name(dim: Dim) -> str:
 
 
 def _differs_from_input(a: Dim, b: Dim, facts: SizeFacts, returned: bool) -> bool:
-    """Whether ``b`` is a symbol of an input, and ``a`` a number or another input's symbol."""
+    """Whether the declared size ``b`` is the symbol of an input and the inferred size ``a`` contradicts it.
+
+    See ``clashes``. A size to which ``b`` and others are broadcast contradicts ``b`` only if the node is misaligned.
+    """
     if _name(b) not in facts.inputs or (frozenset((a, b)) in facts.equal and not (returned and isinstance(a, int))):
         return False
     if joins(a, b):

@@ -39,9 +39,9 @@ class Answer:
 
     #: The types of the node's outputs; None if the rule cannot be asked or raises a fault.
     outputs: tuple[Type | None, ...] | None
-    #: A raised fault is the first.
+    #: If the rule raised a fault, this fault is the first.
     faults: tuple[Fault, ...] = ()
-    #: Unproven conditions on sizes that the rule needs.
+    #: The conditions on sizes that the rule needs and could not prove.
     requirements: tuple[Requirement, ...] = ()
 
 
@@ -49,10 +49,10 @@ NO_ANSWER = Answer(None)
 
 
 def ask(call: Call, inputs: Sequence[Type | None], *, outputs: int = 1, context: Context | None = None) -> Answer:
-    """The answer of the operator of ``call``; None is an omitted input.
+    """The answer of the operator of ``call``. An input of None is omitted.
 
-    ``outputs`` is the number of outputs, for an operator with only a schema. A rule that needs a ``context`` is not
-    asked without a context.
+    ``outputs`` is the number of outputs, which is used for an operator with a schema and without a rule. If the rule
+    needs a ``context`` and none is passed, the rule is not asked.
     """
     if call.broken or call.function is not None:
         return NO_ANSWER
@@ -85,14 +85,14 @@ def _lacks_attributes(call: Call) -> bool:
 
 
 def _of_other_kinds(call: Call, inputs: Sequence[Type | None]) -> bool:
-    """Whether an input is not a tensor, and no schema allows that."""
+    """Whether an input is not a tensor and the operator has no schema, which could allow other types."""
     return call.schema is None and not all(known is None or isinstance(known, Tensor) for known in inputs)
 
 
 def _outputs(
     call: Call, inputs: Sequence[Type | None], outputs: int, context: Context | None
 ) -> tuple[Type | None, ...] | None:
-    """The outputs by the rule; without a rule, by the schema; None without both."""
+    """The outputs by the rule. Without a rule, the outputs by the schema. None without a rule and a schema."""
     variables = type_variables(call.schema, inputs) if call.schema is not None else {}
     if call.operator is None or call.signature is None:
         given: tuple[Type | None, ...] | None = None if call.schema is None else (UNKNOWN,) * outputs
@@ -108,7 +108,7 @@ def _outputs(
 def _given(
     call: Call, operator: Operator, signature: Signature, inputs: Sequence[Type | None], context: Context | None
 ) -> tuple[Type | None, ...] | None:
-    """The result of the rule; None if it lacks a required input or the context."""
+    """The result of the rule; None if a required input or the context is missing."""
     arguments = signature.bound(call.attributes or {})
     named = len(signature.inputs)
     given = list(inputs[:named])
@@ -149,12 +149,12 @@ class Memory:
     def __init__(self) -> None:
         #: Answers, by question; None for a question that is asked each time.
         self._answers: dict[tuple[object, ...], Answer | None] = {}
-        #: Answers, by the ids of call and inputs. The entry keeps both alive, so that no id is reused.
+        #: Answers, by the ids of the call and the inputs. The entry keeps these objects alive, so no id is reused.
         self._same: dict[tuple[object, ...], tuple[Answer, Call, Sequence[object]]] = {}
         self._numbers: dict[tuple[object, ...], int] = {}
         #: The numbers of calls, by id; None for a rule that is asked each time.
         self._numbered: dict[int, tuple[Call, int | None]] = {}
-        #: The ids of calls with a rule that has a context, but has not used its node.
+        #: The ids of calls whose rule received a context, but did not use the node in it.
         self._general: set[int] = set()
 
     def ask(
@@ -205,9 +205,9 @@ class Memory:
         return (number, question.outputs if asks_outputs else 0, *without)
 
     def _first(self, question: Question, key: tuple[object, ...]) -> Answer:
-        """The answer to a question that is not in the cache. It is stored if it holds for all questions with this key.
+        """The answer to a question that is not in the cache. Stores the answer if all questions with this key share it.
 
-        A rule that may use its node is asked only once here, because each question walks the node's bodies.
+        A rule that may use its node is asked only once here, because each question infers the node's bodies again.
         """
         if question.context is not None and id(question.call) not in self._general:
             return self._noted(question)
@@ -224,7 +224,7 @@ class Memory:
         return question.answer() if holds_floats and not is_shared else answer
 
     def _noted(self, question: Question) -> Answer:
-        """The answer to a question with a context. Records whether the rule uses its node."""
+        """The answer to a question with a context. Records whether the rule uses the node in the context."""
         assert question.context is not None
         call, context = question.call, question.context()
         answer = ask(call, question.inputs, outputs=question.outputs, context=context)
@@ -253,7 +253,7 @@ _NOT_ASKED = Answer(None)
 
 
 def _depends(answer: Answer, given: Sequence[Type | None]) -> bool:
-    """Whether the answer may depend on the values of inputs: the rule read the values, or returned an input."""
+    """Whether the answer may depend on the values of inputs, because the rule read them or returned an input."""
     was_read = any(isinstance(x, Unread) and x.read for x in given)
     return was_read or not all(type(each) is Tensor for each in answer.outputs or ())
 

@@ -15,7 +15,7 @@ from irlint.records import replaced
 
 
 def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
-    """The problems, with their roots as ``because`` and with the severities of ``_severities``."""
+    """The problems. Each has its root as ``because``, and the severity that ``_severities`` gives it."""
     roots: Mapping[int, int] = _roots(_causes(problems, known))
     if known.format.ports_declare and roots:
         from irlint.inference.edited_inputs import with_roots_of_edits
@@ -38,7 +38,7 @@ def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
 
 
 def _causes(problems: Sequence[Problem], known: Known) -> dict[int, int]:
-    """The direct causes of problems, both by index. Roots have none."""
+    """The index of each problem's direct cause, by the index of the problem. Roots are missing."""
     consequences = Consequences(problems, known)
     places = {id(problem): at for at, problem in enumerate(problems)}
     causes: dict[int, int] = {}
@@ -73,7 +73,7 @@ def _of_severity(fault: Fault, severity: Severity) -> Fault:
 
 
 def _roots(causes: Mapping[int, int]) -> dict[int, int]:
-    """The roots of problems, both by index. The root of a cycle is its first problem."""
+    """The index of each problem's root, by the index of the problem. The root of a cycle is its first problem."""
     found: dict[int, int] = {}
     for at in causes:
         places: dict[int, int] = {}
@@ -92,13 +92,13 @@ def _as_root(problem: Problem, severity: Severity) -> Problem:
 
 
 def _may_be_right(problem: Problem, form: Format) -> bool:
-    """Whether a wrong declaration may be right, so that its node is wrong."""
+    """Whether the declaration that ``problem`` refuses may be right, so that the node or constant is wrong."""
     is_declared = problem.fault.rule.family == DECLARED and problem.fault.role == "declaration"
     return is_declared and (form.declared_shapes_hold or problem.node is None)
 
 
 def _with_help(problem: Problem, following: Sequence[Problem], known: Known) -> Problem:
-    """The problem of a declaration; its help names the first error that follows."""
+    """The problem of a declaration, with a help that names the first error in ``following``."""
     error = next((other for other in following if other.is_error and other.by_rule and other.node is not None), None)
     if error is None or error.node is None:
         return problem
@@ -116,7 +116,10 @@ def _with_help(problem: Problem, following: Sequence[Problem], known: Known) -> 
 
 
 def _fits_bytes(node: Node, known: Known) -> bool:
-    """Whether the stored bytes of a constant, if it is one, have the shape that its output port declares."""
+    """Whether the number of a constant's stored bytes fits the shape that its output port declares.
+
+    True for a node that is no constant, and for unknown sizes.
+    """
     value, graph = node.outputs[0] if node.outputs else None, known.model.graph
     constant = graph.constants.get(value) if graph is not None and value is not None else None
     declared = [dim for dim in (node.output_ports[0].type.shape or ()) if isinstance(dim, int)] if constant else []

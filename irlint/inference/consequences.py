@@ -1,7 +1,7 @@
 """Finds the direct cause of a problem among the other problems.
 
-A value is doubtful if a problem makes its type wrong. A problem at a node that uses the value follows from that
-problem, if it disappears with another type of the value.
+A value is doubtful if a problem makes its type wrong. That problem is the cause of another problem at a node that uses
+the value, if the other problem disappears with another type of the value.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Consequences:
         self.unconnected: dict[str, Problem] = {}
         #: The first error about an id that several layers have.
         self.repeated_id = next((problem for problem in problems if problem.fault.loses and _is_wiring(problem)), None)
-        #: The errors that lose values, and the number of undefined names, by graph.
+        #: By graph: the errors that leave values undefined, and the number of undefined names.
         self.losses: dict[str, list[Problem]] = {}
         self.undefined: dict[str, int] = {}
         #: The problems of wrong imports, by the importing function ("" for the model) and the domain: (problem, the
@@ -165,7 +165,7 @@ class Consequences:
         return losses[0] if sum(other.fault.loses for other in losses) >= self.undefined[problem.graph] else None
 
     def _cause_of_wiring(self, problem: Problem) -> Problem | None:
-        """The fault of a missing input that causes a warning at a port or edge, or None."""
+        """The problem that causes a warning at a port or edge, such as a missing input; or None."""
         if problem.is_error:
             return None
         if problem.fault.role == "edge":
@@ -178,7 +178,7 @@ class Consequences:
         return self.input_counts.get(problem.node)
 
     def _error_in_port_map(self, problem: Problem) -> Problem | None:
-        """The error in the port map of a node with the problem in its body, or None."""
+        """The error in the port map of the node whose body has ``problem``, or None."""
         if not problem.graph:
             return None
         from irlint.ops.shared.port_maps import PORT_MAP_BROKEN
@@ -253,7 +253,7 @@ class Consequences:
         return fixing(problem, node, self.fixed, self.known)
 
     def _refusing_user(self, problem: Problem, node: Node) -> Problem | None:
-        """The problem of a node that accepts the declared element type but not the inferred one, or None."""
+        """The problem of a node that refuses the inferred type of an output, but accepts its declared type; or None."""
         if problem.is_error:
             return None
         declared = {value: value.type for value in node.outputs if value is not None}
@@ -319,7 +319,7 @@ class Consequences:
         return doubt if self._disappears_without_doubt(problem, node) else None
 
     def _wrong_rank(self, problem: Problem, node: Node) -> Problem | None:
-        """The problem of an input's declared rank, if ``problem`` disappears with this rank."""
+        """The problem of an input's declared type, if ``problem`` disappears with this type of the input; else None."""
         if not problem.by_rule or not problem.is_error:
             return None
         for value in dict.fromkeys(value for value in node.inputs if value is not None and value in self.ranks):
@@ -329,7 +329,10 @@ class Consequences:
         return None
 
     def _disappears_without_doubt(self, problem: Problem, node: Node) -> bool:
-        """Whether the problem disappears with other types of the doubtful inputs: declared types or unknown sizes."""
+        """Whether the problem disappears if the doubtful inputs get other types.
+
+        If ``declared_shapes_hold``, these are the declared types; otherwise types with unknown sizes.
+        """
         from irlint.inference.doubtful import with_unknown_sizes
 
         doubted = [value for value in node.inputs if value is not None and value in self.doubts]
@@ -408,6 +411,6 @@ def _is_wiring(problem: Problem) -> bool:
 
 
 def _path_of_bodies(problem: Problem) -> str:
-    """The prefix that the paths of the node's bodies share."""
+    """The common prefix of the paths of all bodies of the node that has ``problem``."""
     node = problem.node
     return f"{problem.graph}/" * bool(problem.graph) + f"{node.name or node.id}/" if node is not None else ""

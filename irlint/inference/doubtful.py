@@ -1,4 +1,4 @@
-"""The values with types that errors make doubtful."""
+"""Finds the values whose types are doubtful because of errors at earlier nodes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from irlint.model.tensor import Tensor, Type
 
 
 def note_doubts(known: Known, own: Mapping[Node, Sequence[Problem]], doubts: dict[Value, Problem]) -> None:
-    """Adds the outputs of nodes with errors, and the values that depend on them unless their types are declared."""
+    """Adds the outputs of nodes with errors to ``doubts``, and the values that are computed from doubtful values.
+
+    A value that is computed from doubtful values is not doubtful itself if its declared type is the inferred type.
+    """
     # The second pass, in reverse, carries doubts from bodies to the enclosing graphs.
     every = list(graphs(known.model))
     for graph in (*every, *reversed(every)) if len(every) > 1 else every:
@@ -32,7 +35,7 @@ def note_doubts(known: Known, own: Mapping[Node, Sequence[Problem]], doubts: dic
 
 
 def with_unknown_sizes(known: Type | None, *, ranked: bool) -> Type | None:
-    """The type with a new symbol for each size; without ``ranked``, the rank is unknown."""
+    """The type with a new symbol for each size if ``ranked``, else the type with an unknown rank."""
     if not isinstance(known, Tensor) or known.shape is None:
         return known
     if not ranked:

@@ -1,6 +1,6 @@
 """Finds edited inputs of an IR: the shape of an input was changed, but the ports that use it declare the old shape.
 
-The root is then the first error of an operator, and the problems of the ports follow from it.
+The first error of an operator is then the root, and the problems of the ports follow from this error.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from irlint.records import replaced
 def with_roots_of_edits(
     problems: Sequence[Problem], roots: Mapping[int, int], known: Known
 ) -> tuple[Sequence[Problem], Mapping[int, int]]:
-    """(the problems, their roots by index), where the first error after an edited input is the root."""
+    """(the problems, the index of each problem's root). The first error after an edited input is a root."""
     following: dict[int, list[int]] = {}
     for at, root in roots.items():
         following.setdefault(root, []).append(at)

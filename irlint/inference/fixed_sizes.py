@@ -11,9 +11,9 @@ from irlint.model.tensor import Tensor, tensor_shape
 
 
 def fixing(problem: Problem, node: Node, fixed: Mapping[str, Problem], known: Known) -> Problem | None:
-    """The problem that fixes a symbol, if the wrong declaration of an output with this symbol follows from it.
+    """The cause of the wrong declaration that ``problem`` reports at ``node``, if a fixed size is the cause; else None.
 
-    ``fixed`` has the problems by symbol.
+    ``fixed`` has, for each symbol, the problem that fixes its size.
     """
     for value in node.outputs:
         found = known.types.get(value) if value is not None and value.name == problem.value else None
@@ -29,7 +29,7 @@ def fixing(problem: Problem, node: Node, fixed: Mapping[str, Problem], known: Kn
 
 
 def _comes_from(inferred: MaybeDim, name: str, problem: Problem) -> bool:
-    """Whether a size is the fixed size of the symbol, or contains the symbol."""
+    """Whether a size contains the symbol ``name``, or is a number that ``problem`` allows for this symbol."""
     if isinstance(inferred, int):
         return dict(problem.sizes).get(name) in (inferred, None)
     return inferred is not None and name in symbols(inferred)

@@ -9,7 +9,7 @@ from irlint.model import Model, Value
 
 
 def input_names(model: Model) -> dict[str, Value]:
-    """The inputs of the main graph, by all their names."""
+    """The inputs of the main graph, by name. An input of an IR has several names."""
     assert model.graph is not None and model.format is not None
     names = {value.name: value for value in model.graph.inputs}
     for node in model.graph.nodes:
@@ -27,7 +27,7 @@ def listed_inputs(model: Model) -> str:
 
 
 def overridden(model: Model, shapes: Mapping[str, Shape]) -> dict[Value, Shape]:
-    """The given shapes, by input. Raises ValueError for a name that no input has."""
+    """The shapes that the user passed, by input. Raises ValueError for a name that no input has."""
     inputs = input_names(model)
     missing = [name for name in shapes if name not in inputs]
     if missing:

@@ -34,20 +34,20 @@ class Known:
     """The result of inference for a model."""
 
     model: Model
-    #: None for the omitted input of a function. An unknown value may be missing.
+    #: None for a function's input that the call omits. A value of unknown type may be missing.
     types: MutableMapping[Value, Type | None]
-    #: The producers of values, for the graphs that needed them.
+    #: The producers of each graph's values. ``makers`` adds a graph on first use.
     producers: MutableMapping[Graph, Mapping[Value, Node]]
     problems: tuple[Problem, ...] = ()
     requires: tuple[Demand, ...] = ()
-    #: The nodes with only declared types at their outputs.
+    #: The nodes whose outputs have only their declared types, because no rule computed the outputs.
     faulted: Set[Node] = frozenset()
     calls: Mapping[Node, Call] = NOTHING
     #: The names of sizes in the file, by the names of symbols.
     symbols: Mapping[str, str] = NOTHING
     #: The symbols of unknown sizes, by ``unknowns.place_of``.
     sizes: Mapping[object, Dim] = NOTHING
-    #: The inputs with a shape that is not from the file, with the source of the shape.
+    #: The inputs with a shape that the user passed. The text names the source, such as ``--shape``.
     overridden: Mapping[Value, str] = NOTHING
     uncalled: Set[str] = frozenset()
     orders: Mapping[Graph, Order] = NOTHING
@@ -71,7 +71,7 @@ class Known:
     def types_of(
         self, values: Iterable[Value | None], instead: Mapping[Value, Type | None] = NOTHING
     ) -> list[Type | None]:
-        """The types of values, with other types for those in ``instead``; None for an omitted or unknown value."""
+        """The types of values; None for an omitted or unknown value. ``instead`` has types that replace known ones."""
         types = self.types
         if not instead:
             return list(map(types.get, values))  # type: ignore[arg-type]

@@ -10,10 +10,10 @@ from irlint.lazy_typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from irlint.model.formats import Format
 
-#: Why a node or constant may not matter:
+#: Why a fault of a node or constant may not matter:
 #: ``dead``, ``dead by size``, ``dead by given size``: a constant, a size, or a size from --shape disables its body.
-#: ``unused``: no result depends on it.
-#: ``shape only``: the results depend only on its shape.
+#: ``unused``: no result of the model depends on it.
+#: ``shape only``: the results of the model depend on its shape, but not on its elements.
 #: ``uncalled``: nothing calls its function.
 #: ``unused constant``: nothing uses the constant.
 #: ``as declared``: it is in the body of a loop, inferred with declared sizes that another iteration may not have.
@@ -21,7 +21,7 @@ Obstacle = Literal[
     "dead", "dead by size", "dead by given size", "unused", "shape only", "uncalled", "unused constant", "as declared"
 ]
 
-#: The greatest severity of a fault that no runtime refuses despite the obstacle.
+#: The greatest severity of a fault with this obstacle, if no runtime refuses the model because of the fault.
 MOST_SEVERE: dict[Obstacle, Severity] = {
     "dead": Severity.WARNING,
     "dead by size": Severity.NOTE,
@@ -43,10 +43,10 @@ def leveled(
     sizes_known: bool = True,
     by_given_shapes: bool = False,
 ) -> Fault | None:
-    """The fault with the severity for its place; None if it does not count there.
+    """The fault with the severity for its place; None if the fault does not count there.
 
     - ``compared_late``: the runtime compares the sizes of this operator only when it runs the node.
-    - ``refused_by_inference``: the shape inference of the runtime refuses such a fault.
+    - ``refused_by_inference``: the shape inference of the runtime refuses a model with this fault.
     - ``sizes_known``: the runtime knows the faulty sizes when it loads the model.
     - ``by_given_shapes``: only shapes from --shape cause the fault, in a body that may never run.
     """
@@ -97,7 +97,7 @@ def _is_refused(
     refused_by_inference: bool,
     sizes_known: bool,
 ) -> bool:
-    """Whether a runtime refuses such a fault despite the obstacle."""
+    """Whether a runtime refuses a model with a fault of this rule despite the obstacle."""
     runtime = form.loaded_by
     match obstacle:
         case "uncalled":

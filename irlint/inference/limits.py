@@ -1,4 +1,4 @@
-"""Checks the outputs of a node: sizes that no tensor has, too many axes, and output ports without an output."""
+"""Checks the outputs of a node: sizes that no tensor has, too many axes, and ports that the operation lacks."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def too_large(outputs: Sequence[Type | None]) -> Fault | None:
 
 
 def too_many_axes(inputs: Sequence[Type | None], outputs: Sequence[Type | None]) -> Fault | None:
-    """The fault of a list of too many axes that makes the rank of an output unknown, or None."""
+    """The fault of an input list with too many entries, which makes the rank of an output unknown; or None."""
     for port, output in enumerate(outputs):
         if not isinstance(output, Tensor) or output.shape is not None:
             continue
@@ -84,7 +84,10 @@ def too_many_axes(inputs: Sequence[Type | None], outputs: Sequence[Type | None])
 
 
 def surplus_outputs(model: Model, graph: Graph, node: Node, count: int) -> tuple[Fault, ...]:
-    """The fault of output ports that the operation does not have; a warning for unused ports at ``lenient_version``."""
+    """The fault of output ports that the operation does not have.
+
+    At the format's ``lenient_version``, the fault is a warning if nothing uses these ports.
+    """
     form = model.format
     if form is None or not form.operators_count_outputs or len(node.outputs) <= max(count, 1):
         return ()
@@ -101,7 +104,7 @@ def surplus_outputs(model: Model, graph: Graph, node: Node, count: int) -> tuple
 
 
 class Limits:
-    """Checks outputs against the limits. Outputs that equal nodes share are checked once."""
+    """Checks outputs against the limits of this module. Outputs that equal nodes share are checked once."""
 
     __slots__ = ("_complete", "_within")
 
@@ -117,7 +120,7 @@ class Limits:
     def checked(
         self, node: Node, inputs: Sequence[Type | None], outputs: tuple[Type | None, ...]
     ) -> tuple[tuple[Type | None, ...] | None, tuple[Fault, ...]]:
-        """(the outputs, or None if one is too large for a tensor; the faults of the limits)."""
+        """(the outputs, the faults of the limits). The outputs are None if one of them is too large for a tensor."""
         if id(outputs) in self._within:
             return outputs, ()
         large = too_large(outputs)

@@ -1,4 +1,7 @@
-"""Whether a runtime refuses faults when it loads the model, by a second walk with what it then knows."""
+"""Finds the faults that a runtime refuses when it loads a model.
+
+For this, a second walk infers the shapes with only the sizes that the runtime knows when it loads the model.
+"""
 
 from __future__ import annotations
 
@@ -48,10 +51,10 @@ def levels(
 
 
 def refused(known: Known, runtime: str, problems: Sequence[Problem], *, newest: bool) -> list[bool]:
-    """For each error in code that runs: whether every release of a runtime refuses to load the model because of it.
+    """For each problem (an error in nodes that run): whether every release of a runtime refuses the model for it.
 
-    ``runtime`` is a module of ``targets``. With ``newest``, only the newest release counts, which is known to refuse
-    more errors.
+    ``runtime`` is a module of ``targets``. With ``newest``, only the newest release counts, of which irlint knows more
+    refusals.
     """
     for_declared_sizes = cache(partial(_keys_for_declared_sizes, known.model))
 
@@ -72,7 +75,7 @@ def refused(known: Known, runtime: str, problems: Sequence[Problem], *, newest: 
 
 
 def _keys_for_declared_sizes(model: Model, *, folds: bool) -> Collection[tuple[Node | None, str]]:
-    """The keys of the faults for the declared sizes; without ``folds``, computed values are unknown."""
+    """The keys of the faults that occur with the declared sizes. Without ``folds``, computed values are unknown."""
     recorder = Recorder()
     if model.graph is not None:
         Walk(model, {}, folds=folds).graph(model.graph, Frame(), recorder)
@@ -80,7 +83,7 @@ def _keys_for_declared_sizes(model: Model, *, folds: bool) -> Collection[tuple[N
 
 
 def _is_first_version(call: Call | None) -> bool:
-    """Whether the operator has its first version; ONNX's shape inference then compares little."""
+    """Whether the operator has its first version, for which ONNX's shape inference compares few sizes."""
     return call is not None and call.schema is not None and call.schema.since == 1
 
 
@@ -108,7 +111,7 @@ def compares_late(call: Call | None) -> bool:
 
 
 def refused_at_load(rule: Rule, call: Call | None, runtime: str) -> bool:
-    """Whether the runtime refuses a fault for the declared sizes when it loads the model."""
+    """Whether the runtime refuses a fault when it loads the model, if the fault occurs with the declared sizes."""
     return rule.is_refused(runtime, "as declared") and not compares_late(call)
 
 

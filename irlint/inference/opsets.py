@@ -87,7 +87,7 @@ def of_another_opset(known: Known) -> list[Problem]:
 
 
 def with_nodes_to_rewrite(problems: list[Problem], known: Known) -> list[Problem]:
-    """The problems. A help to import a later opset also names the nodes that are invalid at this opset."""
+    """The problems. If a help advises a later opset, the help also names the nodes that are invalid at that opset."""
     validity, further = _Validity(known), dict[tuple[str, int], str]()
     found = []
     for problem in problems:
@@ -102,7 +102,7 @@ def with_nodes_to_rewrite(problems: list[Problem], known: Known) -> list[Problem
 
 
 def _later_opset(problem: Problem) -> tuple[str, int] | None:
-    """(domain, the operator's first opset), if this opset is later than the imported opset; else None."""
+    """(domain, first opset with the operator), if that opset is later than the imported opset; else None."""
     node = problem.node
     if node is None or problem.fault.rule is not OPSET_LACKS_OPERATOR or not isinstance(node.version, int):
         return None
@@ -148,7 +148,7 @@ def _of_domain(domain: str, wrong: dict[Node, Problem], known: Known, path: str)
 
 
 def _runnable_opset(opset: int, nodes: Sequence[Node], domain: str, validity: _Validity) -> int:
-    """The first opset from ``opset`` on at which ONNX Runtime runs all nodes; else ``opset``."""
+    """The first opset from ``opset`` on at which ONNX Runtime runs all nodes; ``opset`` if a node is invalid there."""
     late = late_kernels() if not domain else {}
     first = max((late.get(node.op, 0) for node in nodes), default=0)
     return first if first > opset and all(validity.is_valid(node, first) for node in nodes) else opset
@@ -203,7 +203,10 @@ class _Validity:
         return not self.is_valid(node, opset) and self.is_valid(node, imported)
 
     def is_fixed(self, node: Node, problem: Problem, opset: int) -> bool:
-        """Whether a node is valid at an opset. After a problem of its rule, the rule must accept its inputs."""
+        """Whether a node with a problem is valid at an opset.
+
+        If the operator's rule found the problem, the rule must also accept the node's inputs at this opset.
+        """
         if not problem.is_error and opset < min(official_versions(node.op, node.domain), default=0):
             return False
         if not problem.by_rule:
@@ -265,7 +268,7 @@ def _version(node: Node, opset: int) -> int:
 
 
 def _evidence(node: Node, fault: Fault, schema: object) -> str:
-    """What a node has of another opset, such as `` with axes as an input``."""
+    """The feature by which a node shows another opset, such as `` with axes as an input``."""
     if fault.rule is INPUT_COUNT:
         names: Sequence[str] = [formal.name for formal in getattr(schema, "inputs", ())]
         index = fault.input

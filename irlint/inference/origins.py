@@ -21,7 +21,7 @@ from irlint.records import record
 #: A size is traced back through at most this many operators.
 FARTHEST = 400
 
-#: The limit for a single question about a model.
+#: The limit in place of FARTHEST for a single question about a model.
 ANYWHERE = 20_000
 
 #: At most this many input positions of a node are examined for a size.
@@ -44,7 +44,7 @@ class Maker:
 
 @record
 class Trail:
-    """A size at its origin, which is an axis of a value."""
+    """The origin of a size: the axis ``axis`` of ``value``."""
 
     dim: MaybeDim
     value: Value
@@ -55,7 +55,7 @@ class Trail:
     kept: tuple[Node, ...]
     #: How the rule computes the size, if the rule explains it.
     arithmetic: Arithmetic | None = None
-    #: Whether the size comes from a declaration, because the rule does not determine it.
+    #: Whether the size comes from a declaration, because the rule leaves the size unknown.
     left_open: bool = False
 
 
@@ -67,7 +67,7 @@ class Position:
     port: int
     #: The index of the axis or element.
     index: int
-    #: Whether it is an element.
+    #: Whether the size is an element.
     in_contents: bool = False
 
 
@@ -92,9 +92,9 @@ class Makers:
         return _makers(self.known).get
 
     def source(self, node: Node, output: Position) -> Position | None:
-        """The first input position with the size that the node passes on to ``output``.
+        """The first input position whose size the node passes on to ``output``.
 
-        None if the node computes the size or has a fault, or if the size is unknown.
+        None if the node computes the size, if the node has a fault, or if the size is unknown.
         """
         key = (node, output)
         if key not in self._sources:
@@ -136,7 +136,7 @@ class Makers:
         yield everywhere
 
     def deciding(self, node: Node, output: Position) -> tuple[Position, ...]:
-        """The input positions that determine an output size, without constants; () if unknown."""
+        """The input positions that determine an output size, except positions in constants; () if unknown."""
         key = (node, output)
         if key not in self._decided:
             self._decided[key] = self._deciding(node, output)
@@ -157,7 +157,7 @@ class Makers:
     def _alters(self, node: Node, position: Position, output: Position, dim: Dim) -> bool:
         """Whether the fresh symbol at a position changes the size of the output.
 
-        An output size that becomes unknown is changed, unless it may depend on values that the symbol removes.
+        An output size that becomes unknown counts as changed, unless the symbol removes values on which it may depend.
         """
         outputs = self._asked(node, (position,))
         if output.port >= len(outputs):
@@ -181,7 +181,7 @@ class Makers:
         return next((each for each in fitting if each.dim is None or same(each.dim, dim)), None)
 
     def leaves_open(self, value: Value, axis: int) -> bool:
-        """Whether the size of an axis comes from a declaration, because the rule does not determine it."""
+        """Whether the size of an axis comes from a declaration, because the rule leaves the size unknown."""
         maker = self.of(value)
         node = maker.node if maker is not None else None
         known = _size(self._type(value), Position(0, axis))
@@ -206,7 +206,7 @@ class Makers:
         return self.is_stored(node.inputs[0]) if is_copy and node is not None else self.is_constant(value)
 
     def _fewest(self, node: Node, positions: tuple[Position, ...], output: Position) -> tuple[Position, ...]:
-        """A minimal subset of the positions that determines the size; all positions beyond MOST_POSITIONS."""
+        """A minimal subset of the positions that determines the size. More than MOST_POSITIONS are all returned."""
         if len(positions) > MOST_POSITIONS:
             return positions
         for position in reversed(positions):
@@ -255,7 +255,7 @@ def _makers(known: Known) -> dict[Value, Maker]:
 
 
 def _with_fresh(known: Type | None, positions: list[Position]) -> Type | None:
-    """The type with the fresh symbol at some positions; its values become unknown if its shape changes."""
+    """The type with the fresh symbol at the positions. If a position is an axis, the values become unknown."""
     if not isinstance(known, Tensor):
         return known
     shape, value = list(known.shape or ()), list(known.value or ())
@@ -321,7 +321,7 @@ def trail(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> 
 def read_from(value: Value, position: Position, makers: Makers, farthest: int = FARTHEST) -> tuple[Value, Position]:
     """The origin of an element that operators pass on.
 
-    It is an element of a constant or of a computed value, or an axis that a node such as Shape reads.
+    The origin is an element of a constant or of a computed value, or an axis that a node such as Shape reads.
     """
     at = value
     for _ in range(farthest):
@@ -338,7 +338,7 @@ def read_from(value: Value, position: Position, makers: Makers, farthest: int = 
 
 
 def held_by(node: Node, output: Position, makers: Makers) -> tuple[Value, int] | None:
-    """(constant input, index of the element) that a node passes on to an element of an output, or None."""
+    """(constant, index of the element), if the node passes an element of a constant on to ``output``; else None."""
     known = inputs_of(node, makers.known)
     dim = _size(makers.known.types.get(node.outputs[output.port]), output)  # type: ignore[arg-type]
     for position, entry in _entries(known):
@@ -366,7 +366,7 @@ def chain(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> 
 
 
 def _further(found: Trail, makers: Makers, farthest: int) -> Trail | None:
-    """The origin of the only size that determines a size; None without exactly one such size."""
+    """The origin of the size that determines the size ``found``; None unless exactly one size determines it."""
     at, position = found.value, Position(0, found.axis)
     for _ in range(0 if found.left_open else farthest):
         maker = makers.of(at)

@@ -1,4 +1,4 @@
-"""Asks the rules of nodes about other inputs than the inputs in the model."""
+"""Asks the rule of a node for its outputs with inputs that differ from those in the model."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Asked = Callable[[Node, Sequence[Type | None], Call | None], Answer | None]
 
 
 def asked_again(known: Known, node: Node, inputs: Sequence[Type | None], call: Call | None = None) -> Answer | None:
-    """The answer of the node's rule for these inputs; None if it cannot be asked.
+    """The answer of the node's rule for these inputs; None if the rule cannot be asked.
 
-    ``call`` replaces the node's call.
+    ``call`` is used in place of the node's own call.
     """
     return questions(known)(node, inputs, call)
 

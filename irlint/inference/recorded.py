@@ -58,7 +58,10 @@ class Recorder:
 
 
 def in_second_iteration(faults: Iterable[Recorded], before: Set[Node], *, is_certain: bool) -> Iterator[Recorded]:
-    """The errors of nodes that did not fail ``before``, with a note; they are warnings unless ``is_certain``."""
+    """The errors that occur only in the second iteration of a loop, with a note that states this.
+
+    ``before`` are the nodes that failed in the first iteration. Unless ``is_certain``, the errors become warnings.
+    """
     most = Severity.ERROR if is_certain else Severity.WARNING
     note = "this is the second iteration of the loop; its inputs are what the first one returns"
     for recorded in faults:
@@ -69,7 +72,8 @@ def in_second_iteration(faults: Iterable[Recorded], before: Set[Node], *, is_cer
 def problems(faults: Iterable[tuple[Recorded, Fault]]) -> tuple[Problem, ...]:
     """The problems for pairs (recorded fault, the fault with the severity for its place).
 
-    Each problem appears once, with its worst severity. A note appears once for all nodes of an operator.
+    Each problem appears once, with its worst severity. A fault of severity note appears once for all nodes of an
+    operator.
     """
     noted: set[tuple[object, ...]] = set()
     found: dict[tuple[object, ...], Problem] = {}
@@ -102,7 +106,7 @@ def _at_the_call(graph: str, node: Node, inside: Problem) -> Problem:
 
 
 def place_of_fault(node: Node, fault: Fault) -> Any:
-    """The place of a fault in the file, else of its attribute, else of its node."""
+    """The place of a fault in the file. If the fault has none, the place of its attribute or its node."""
     if fault.place is not None:
         return fault.place
     attribute = node.attributes.get(fault.attribute) if fault.attribute is not None else None

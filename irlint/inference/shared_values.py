@@ -21,7 +21,10 @@ DECLARED = "declarations"
 
 
 def first_refused(problem: Problem, refused: Mapping[Value, Sequence[Problem]], known: Known) -> Problem | None:
-    """The problem of the first node that refuses the same constant; None without an earlier problem."""
+    """The problem of the first node that refuses the constant that ``problem`` refuses.
+
+    None if ``problem`` is the first one, or if the refused value is no small constant.
+    """
     value = _refused_value(problem)
     stored = known.types.get(value) if value is not None else None
     if value is None or not isinstance(stored, Tensor) or stored.value is None:
@@ -39,7 +42,7 @@ def _refused_value(problem: Problem) -> Value | None:
 
 
 def ambiguous_outputs(problems: Sequence[Problem], known: Known) -> dict[Value, Problem]:
-    """The problems of ids that several layers have, by the outputs of these layers."""
+    """The problem of an id that several layers have, for each output of these layers."""
     by_id = {
         (problem.graph, problem.node.id): problem
         for problem in problems
@@ -58,8 +61,9 @@ def ambiguous_outputs(problems: Sequence[Problem], known: Known) -> dict[Value, 
 def causes_of_stale(problems: Sequence[Problem], known: Known) -> dict[int, Problem]:
     """The causes of problems that disappear with the declared type of a stale constant, by the ids of the problems.
 
-    If the declaration is an error, it is the cause. Otherwise the cause is the error of the first node that uses the
-    constant. After a node that accepts the constant, the cause is always the declaration.
+    If the problem of the declaration is an error, it is the cause. Otherwise the first error of a node that uses the
+    constant is the cause. For a value that is computed from the constant, the problem of the declaration is always the
+    cause.
     """
     stale = _stale(problems, known)
     if not stale:
@@ -88,9 +92,9 @@ def causes_of_stale(problems: Sequence[Problem], known: Known) -> dict[int, Prob
 def _computed_from_stale(
     problems: Sequence[Problem], stale: Mapping[Value | None, Problem], known: Known
 ) -> dict[Value | None, tuple[Problem, Problem]]:
-    """The values with their declared types if the ``stale`` constants have theirs.
+    """The values that have their declared types if the ``stale`` constants have their declared types.
 
-    They are mapped to (problem of the value's declaration, problem of the constant's declaration).
+    Each is mapped to (problem of the value's declaration, problem of the constant's declaration).
     """
     found: dict[Value | None, tuple[Problem, Problem]] = {}
     causes: dict[int, Problem] = {}
@@ -111,7 +115,7 @@ def _computed_from_stale(
 
 
 def _declared_port(problem: Problem, node: Node) -> int | None:
-    """The index of the output with the problem of a declaration, or None."""
+    """The index of the output whose declaration has the problem, or None."""
     ports = (port for port, value in enumerate(node.outputs) if value is not None and value.name == problem.value)
     return next(ports, None)
 
@@ -128,7 +132,7 @@ def _is_as_declared(node: Node, port: int, stale: Container[Value | None], known
 
 
 def _stale(problems: Sequence[Problem], known: Known) -> dict[Value | None, Problem]:
-    """The problems of the declarations of stale constants, by constant."""
+    """The stale constants, each with the problem of its declaration."""
     named = {
         (problem.graph, problem.value): problem
         for problem in problems

@@ -10,7 +10,10 @@ from irlint.model.tensor import UNKNOWN
 
 
 def walked(walk: Walk, recorder: Recorder) -> frozenset[str]:
-    """The paths of the functions that nothing calls. Their faults for unknown inputs are added to ``recorder``."""
+    """The paths of the functions that nothing calls.
+
+    Infers each of these functions with unknown inputs, and adds its faults to ``recorder``.
+    """
     paths = []
     for function in walk.model.functions.values():
         if function not in walk.functions.entered:

@@ -11,7 +11,7 @@ from irlint.model.order import graphs
 from irlint.model.tensor import UNKNOWN, Ends, Optional, Ramp, SparseTensor, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 
-#: A symbol has at most this many characters of a name.
+#: The name of a symbol has at most this many characters of the name in the file.
 LONGEST = 200
 
 
@@ -30,9 +30,9 @@ class Unknowns:
         self._last_of_input: dict[str, int] = {}
 
     def named(self, known: Type, value: Value, name: str, *, intervals: bool = False) -> Type:
-        """The type of an input with a new symbol for each unknown size; with ``intervals``, also for each ``Expr``.
+        """The type of an input, with a new symbol for each unknown size. The names of the symbols begin with ``name``.
 
-        The names of the symbols begin with ``name``.
+        With ``intervals``, an ``Expr`` is also replaced by a new symbol, which has the bounds of the ``Expr``.
         """
         if not isinstance(known, Tensor) or known.shape is None:
             return known
@@ -74,7 +74,7 @@ class Unknowns:
         port: int,
         no_dims_means_unknown: bool,
     ) -> Type | None:
-        """The inferred type of an output, with unknown parts from the declarations, then with symbols."""
+        """The inferred type of an output. Declarations fill unknown parts, then new symbols fill unknown sizes."""
         known: Type = inferred if inferred is not None else UNKNOWN
         if is_complete(known):
             return known
@@ -94,7 +94,10 @@ def is_complete(known: Type | None) -> bool:
 
 
 def place_of(node: Node, path: tuple[Node, ...], key: object) -> object:
-    """The key of a node's size, within the calls ``path``. A key that ends with a ``Value`` belongs to all nodes."""
+    """The key of an unknown size of a node, within the function calls ``path``.
+
+    If ``key`` ends with a ``Value``, the result is the same for all nodes, so that they share the size.
+    """
     if isinstance(key, tuple) and key and isinstance(key[-1], Value):
         return key, path
     return node, key, path
@@ -135,7 +138,7 @@ def _filled_shape(known: Shape | None, declared: Shape | None) -> Shape | None:
 
 
 def without_other_symbols(known: Type | None, names: frozenset[str]) -> Type | None:
-    """``known``, where sizes with other symbols than ``names`` are unknown."""
+    """``known``, but a size is unknown if it contains a symbol that is not in ``names``."""
     if not isinstance(known, Tensor) or known.shape is None:
         return known
     dims = tuple(None if isinstance(dim, Expr) and not symbols(dim) <= names else dim for dim in known.shape)

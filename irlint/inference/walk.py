@@ -41,15 +41,16 @@ if TYPE_CHECKING:
 #: Bodies and functions nested deeper than this keep their declared types and shapes.
 MAX_DEPTH = 64
 
-#: If the inferred calls have more nodes than this, the results of other calls have only declared types.
+#: Once the inferred function calls have more nodes than this together, further calls have only declared types.
 CALLED_NODES = 30_000
 
 
 def inferred(model: Model, shapes: Mapping[str, Shape] | None = None, given_by: Mapping[str, str] = NOTHING) -> Known:
     """The types, shapes and small constants of all values of a model, and the faults.
 
-    ``shapes`` replaces the shapes of graph inputs by name (ONNX: the value; IR: the Parameter layer or its tensor).
-    ``given_by`` has the sources of these shapes, by default --shape. Raises ValueError for an unknown input.
+    ``shapes`` replaces the shapes of graph inputs, by name. In an IR, this is the name of the Parameter layer or of its
+    tensor. ``given_by`` has the source of each of these shapes, by default --shape. Raises ValueError for a name that
+    no input has.
     """
     if model.graph is None:
         return Known(model, {}, {})
@@ -66,7 +67,7 @@ def inferred(model: Model, shapes: Mapping[str, Shape] | None = None, given_by: 
 class Frame:
     """The position of the walk."""
 
-    #: The attributes of the innermost function call.
+    #: The attributes of the innermost called function: those that the call passes, and the defaults.
     scope: Mapping[str, Attribute | None] = NOTHING
     #: The enclosing function calls.
     path: tuple[Node, ...] = ()
@@ -91,9 +92,9 @@ class Functions:
 
 
 class Walk:
-    """The walk through one model. It uses, but does not change, the result ``before`` of an earlier walk.
+    """The walk through one model. It may start from the result ``before`` of an earlier walk, which stays unchanged.
 
-    With ``folds=False``, the outputs of nodes have no values and no symbolic sizes, except for constants.
+    With ``folds=False``, the outputs of nodes other than constants have no values and no symbolic sizes.
     """
 
     def __init__(
@@ -249,7 +250,7 @@ class Walk:
         recorder: Recorder,
         call: Call,
     ) -> tuple[Type | None, ...]:
-        """The types of the outputs of a function call; only declared types beyond CALLED_NODES and MAX_DEPTH."""
+        """The types of the outputs of a function call. Beyond CALLED_NODES or MAX_DEPTH, only the declared types."""
         arguments = (*inputs, *[None] * (len(function.graph.inputs) - len(inputs)))
         resolved = given_attributes(call, function, frame.scope)
         attributes = tuple(sorted((name, id(attribute)) for name, attribute in resolved.items()))
@@ -306,7 +307,7 @@ class Walk:
     def _kept(
         self, node: Node, inputs: Sequence[Type | None], outputs: tuple[Type | None, ...]
     ) -> tuple[Type | None, ...]:
-        """The outputs without sizes that depend on unreadable weights; without ``folds``, as ``as_loaded``."""
+        """The outputs without sizes that depend on unreadable weights; without ``folds``, what ``as_loaded`` keeps."""
         if not self.folds and node.op != self.format.constant_node:
             from irlint.inference.loading import as_loaded
 
@@ -316,7 +317,7 @@ class Walk:
         return tuple(without_other_symbols(output, names_in(inputs)) for output in outputs)
 
     def _declare(self, frame: Frame, node: Node, outputs: tuple[Type | None, ...]) -> None:
-        """Records the types of a node's outputs. Declarations replace missing outputs and unknown parts."""
+        """Records the types of a node's outputs. Declarations supply missing outputs and unknown parts of outputs."""
         are_complete = self.limits.are_complete(outputs)
         for port, value in enumerate(node.outputs):
             if value is not None:

@@ -24,7 +24,7 @@ LAST_WITH_INPUTS = 3
 class Place:
     """A position in an XML file. Attributes and ports have places relative to their layer (``Node.located``)."""
 
-    #: The number of a start tag, counted from the start of the document or of the layer, from 0.
+    #: The index of a start tag: the number of start tags before it in the document or in the layer.
     element: int
     attribute: str | None = None
 
@@ -64,19 +64,20 @@ class Value:
 
 @record
 class Stored:
-    """The position of the bytes of a constant: ``size`` bytes from ``offset`` in ``file``."""
+    """The position of a constant's bytes: ``size`` bytes in ``file``, from ``offset`` on."""
 
     size: int | None
     offset: int = 0
     #: None for the model's own file.
     file: str | None = None
-    #: The number of bytes from ``offset`` to the end of the file, or negative; None if the file is missing.
+    #: The number of bytes from ``offset`` to the end of the file, negative if ``offset`` is beyond the end. None if the
+    #: file is missing.
     available: int | None = None
     #: Why the bytes cannot be read.
     reason: str | None = None
     #: Why the ONNX checker refuses a readable file, such as ``is a symbolic link``.
     linked: str | None = None
-    #: The range of bytes in the model that has the elements as varints or strings.
+    #: The range of bytes in the model file, for elements that are stored as varints or strings.
     coded: tuple[int, int] | None = None
 
 
@@ -88,7 +89,7 @@ class Constant:
     #: None for a sparse tensor, and for numbers in an attribute.
     stored: Stored | None = None
     place: Place | None = None
-    #: The faults of the TensorProto; warnings if only the ONNX checker refuses it.
+    #: The faults of the TensorProto. A fault is a warning if only the ONNX checker refuses the model because of it.
     faults: tuple[Fault, ...] = ()
     #: The values and the indices of a sparse tensor.
     parts: tuple[Constant, ...] = ()
@@ -102,10 +103,10 @@ class Attribute:
     kind: str
     #: A ``Constant`` for ``TENSOR``, a ``Graph`` for ``GRAPH``, a ``Type`` for ``TYPE_PROTO``.
     value: Any
-    #: The attribute of the enclosing ONNX function that has the value.
+    #: The name in ``ref_attr_name``: the enclosing function's attribute that has the value (ONNX).
     reference: str | None = None
     place: Place | None = None
-    #: The range of a long text in the file; ``value`` is then only its beginning.
+    #: The range of a long text in the file; ``value`` is then only the beginning of the text.
     cut: tuple[int, int] | None = None
 
 
@@ -179,16 +180,16 @@ class Graph:
     outputs: tuple[Value, ...]
     constants: Mapping[Value, Constant]
     nodes: tuple[Node, ...]
-    #: A value for each used name that nothing defines.
+    #: One value for each name that a node or output uses and nothing defines.
     undefined: tuple[Value, ...] = ()
     #: The values of enclosing graphs that this graph or its bodies use.
     captured: tuple[Value, ...] = ()
-    #: Names in ``value_info`` that no value has.
+    #: The names in ``value_info`` that belong to no value of the graph.
     undefined_value_info: tuple[str, ...] = ()
     bodies: tuple[Graph, ...] = ()
     #: The number of GraphProto messages that the parser merged into this graph.
     pieces: int = 1
-    #: Whether it has quantization annotations.
+    #: Whether the graph has quantization annotations.
     annotated: bool = False
 
     def __post_init__(self) -> None:
@@ -205,11 +206,11 @@ class Function:
     graph: Graph
     #: The defaults of the attributes; None without a default.
     attributes: Mapping[str, Attribute | None]
-    #: The last listed version of each domain, which applies.
+    #: The version of each domain. If a domain is imported several times, the last import applies.
     opsets: Mapping[str, int]
     #: The first input or output with an empty name, such as ``input 0``, or "".
     unnamed: str = ""
-    #: The opset imports as listed.
+    #: All opset imports of the function, in the order of the file.
     imports: tuple[tuple[str, int], ...] = ()
 
 
@@ -222,9 +223,9 @@ class Problem:
     node: Node | None = None
     value: str | None = None
     place: Place | None = None
-    #: Whether the rule of the node's operator or the check of compilation found the fault.
+    #: Whether the operator's rule found the fault, or the check whether the runtime compiles the model.
     by_rule: bool = False
-    #: The values with doubtful types.
+    #: The values whose types the fault makes doubtful.
     disputes: tuple[Value, ...] = ()
     #: The domain with a wrong import.
     domain: str | None = None
@@ -232,7 +233,8 @@ class Problem:
     because: Problem | None = None
     #: The release of a runtime, for a problem about a target.
     target: str = ""
-    #: The restricted symbols: (symbol, its only size, or None if no size or several sizes work).
+    #: The symbols that the problem restricts, each with the only size that works. The size is None if no size works, or
+    #: if several do.
     sizes: tuple[tuple[str, int | None], ...] = ()
     #: The number of equal problems that this one represents.
     count: int = 1
@@ -253,17 +255,17 @@ class Model:
     #: None if the file cannot be read.
     graph: Graph | None = None
     functions: Mapping[tuple[str, str, str], Function] = NOTHING
-    #: The last listed version of each domain, which applies.
+    #: The version of each domain. If a domain is imported several times, the last import applies.
     opsets: Mapping[str, int] = NOTHING
-    #: The names of sizes in the file, by their identifiers, where the two differ.
+    #: The names of sizes in the file, by the names of their symbols, if the two names differ.
     symbols: Mapping[str, str] = NOTHING
     metadata: Mapping[str, str] = NOTHING
     problems: tuple[Problem, ...] = ()
-    #: The opset imports as listed.
+    #: All opset imports of the model, in the order of the file.
     imports: tuple[tuple[str, int], ...] = ()
     #: The tool that wrote the file, with its version, or "".
     producer: str = ""
-    #: Whether the file has training graphs, which use names of the main graph. irlint does not read them.
+    #: Whether the file has training graphs. irlint does not read these graphs, which use names of the main graph.
     has_training_graphs: bool = False
 
     @property

@@ -29,13 +29,13 @@ class Format:
     keeps_alive: tuple[str, ...] = ()
 
     # Declarations.
-    #: A declared shape must be the inferred one. If False, the runtime merges both shapes.
+    #: A declared shape must equal the inferred shape. If False, the runtime merges the two shapes.
     declared_shapes_hold: bool = False
-    #: A declared element type must be the inferred one.
+    #: A declared element type must equal the inferred element type.
     declared_types_hold: bool = False
-    #: A declaration without dims may have any rank. If False, it is a scalar.
+    #: A declaration without dims leaves the rank unknown. If False, it declares a scalar.
     no_dims_means_unknown: bool = False
-    #: Nodes also declare the types of their inputs.
+    #: Nodes declare the types of their inputs and of their outputs. If False, they declare only those of outputs.
     ports_declare: bool = False
     #: The rule of an operator determines the number of outputs.
     operators_count_outputs: bool = False
@@ -47,9 +47,9 @@ class Format:
     converted_inputs: Mapping[str, str] = NOTHING
     #: At ``lenient_version``, the runtime converts outputs of these element types.
     converted_outputs: Mapping[str, str] = NOTHING
-    #: An unused constant must be valid, too.
+    #: The runtime reads constants that nothing uses, so these must be valid.
     unused_constants_are_read: bool = False
-    #: The runtime infers types and shapes also in bodies that never run.
+    #: The runtime infers types and shapes in all bodies, even if they never run.
     dead_bodies_are_inferred: bool = False
     #: A constant may have more bytes than it needs.
     constants_may_be_longer: bool = False
@@ -62,12 +62,13 @@ class Format:
     runtimes: Mapping[str, str] = NOTHING
     #: A model can be saved with another version of the format and of its opset.
     restamps: bool = False
-    #: A runtime may read a file and refuse to compile it, which the check reports.
+    #: A runtime may read a model and then refuse to compile it. The check reports this.
     compiles: bool = False
     #: The suffix of the weights file beside a model; "" for any name.
     weights: str = ""
 
-    # Modules of ``fixes``: they write edits, find safe edits, and derive corrections from the rest of the document.
+    # Modules of ``fixes``: the first writes edits, the second finds safe edits, and the third derives corrections from
+    # the rest of the document.
     writer: str = ""
     safe_fixes: str = ""
     intended: str = ""

@@ -40,7 +40,7 @@ def used_values(graph: Graph) -> set[Value]:
 
 
 def varying(graph: Graph, nodes: Iterable[Node]) -> set[Value]:
-    """The values that may depend on a graph's inputs. ``nodes`` are its nodes in topological order."""
+    """The values that may depend on a graph's inputs. ``nodes`` are the graph's nodes in topological order."""
     found = {value for value in graph.inputs if value not in graph.constants}
     for node in nodes:
         if not found.isdisjoint(node.inputs) or node.bodies:
@@ -64,7 +64,7 @@ def users(graph: Graph) -> dict[Value, list[Node]]:
 
 
 def has_only_constants(graph: Graph | None) -> bool:
-    """Whether ONNX Runtime runs no node of a graph: all are Constants, or have no inputs and outputs."""
+    """Whether ONNX Runtime runs no node of a graph, because each node is a Constant or has no inputs and outputs."""
     nodes = graph.nodes if graph is not None else ()
     return all(node.op == "Constant" or not (node.inputs or node.outputs) for node in nodes)
 
@@ -120,7 +120,7 @@ def _sorted(graph: Graph, makers: Mapping[Value, Node], early: tuple[tuple[Node,
 
 
 def _on_cycles(unsorted: list[Node], waiting: Mapping[Node, set[Node]]) -> set[Node]:
-    """The nodes on cycles and between cycles, without nodes that only depend on a cycle."""
+    """The nodes on cycles and between two cycles. Other nodes that depend on a cycle are not included."""
     every = set(unsorted)
     predecessors_of = {node: waiting[node] & every for node in unsorted}
     users: dict[Node, set[Node]] = {node: set() for node in unsorted}
@@ -140,9 +140,10 @@ def _on_cycles(unsorted: list[Node], waiting: Mapping[Node, set[Node]]) -> set[N
 
 
 def live(graph: Graph, keeps_alive: Collection[str], makers: Mapping[Value, Node] | None = None) -> set[Node]:
-    """The nodes of the types in ``keeps_alive`` and all nodes on which these depend; all nodes without such types.
+    """The nodes that the runtime creates: those of the types in ``keeps_alive``, and all nodes on which they depend.
 
-    ``makers`` are the ``producers`` of the graph, if they are known.
+    If ``keeps_alive`` is empty, the runtime creates all nodes. ``makers`` is the result of ``producers`` for the graph,
+    or None if the caller does not have it.
     """
     if not keeps_alive:
         return set(graph.nodes)
@@ -170,7 +171,7 @@ def graphs(model: Model) -> Iterator[Graph]:
 
 
 def graph_at(model: Model, path: str) -> Graph | None:
-    """The first graph with this path; None if there is none."""
+    """The first graph with this path; None if no graph has it."""
     return next((graph for graph in graphs(model) if graph.path == path), None)
 
 

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 #: A tensor with more elements has no ``value``.
 CONTENTS_LIMIT = 256
 
-#: The sizes of element types in bits. Strings have none. Floats of 6 bits have none: ONNX packs them only in raw_data.
+#: The sizes of element types in bits. Strings are missing, and floats of 6 bits, because ONNX packs these only in
+#: raw_data.
 BITS: dict[str, int] = {
     "bool": 8,
     "int2": 2,
@@ -118,8 +119,8 @@ class Tensor:
     """A dense tensor.
 
     ``dtype`` is None if the element type is unknown, and ``shape`` is None if the rank is unknown. ``value`` has the
-    elements in row-major order, with None for an unknown element. Without ``value``, no element is known, or there are
-    more than ``CONTENTS_LIMIT``. ``extent`` is then a summary of the elements, or None.
+    elements in row-major order, with None for an unknown element. ``value`` is None if no element is known, or if the
+    tensor has more than ``CONTENTS_LIMIT`` elements. ``extent`` is then a summary of the elements, or None.
     """
 
     __slots__ = ("dtype", "extent", "shape", "value")

@@ -3,7 +3,7 @@
 A rule is a function that computes the types of an operator's outputs from the types of its inputs. The decorators
 ``onnx`` and ``openvino`` register it. The signature of the rule is the schema of the operator:
 
-* Positional parameters are inputs, and ``*xs`` is any number of inputs. The rule ignores ``*others``.
+* Positional parameters are inputs, and ``*xs`` is any number of inputs. A rule ignores inputs named ``*others``.
 * Keyword-only parameters are attributes.
 * A parameter whose annotation is a record of ``signatures.group`` has the attributes that the fields name.
 * ``context`` is a ``Context``, and ``fold`` is the operator's entry in the argument ``folds`` of the decorator.
@@ -39,7 +39,7 @@ LATER = "replace it by other operations: it is newer than OpenVINO 2026.4, the n
 #: * ``as declared``: the inputs have the declared types
 #: * ``tried``: only the outputs are needed, and the findings are dropped
 #: * ``second``, ``maybe second``: the second iteration of a loop, which the loop reaches or may reach
-#: * ``probed``: a second iteration that only answers a question: the outputs are () if it fails
+#: * ``probed``: the second iteration, but the findings are dropped; the outputs are () if there are findings
 Runs = Literal["always", "maybe", "never", "as declared", "tried", "second", "maybe second", "probed"]
 
 
@@ -53,11 +53,11 @@ class Operator:
     name: str
     since: int
     function: Callable[..., Any]
-    #: The last opset; None if later opsets have the operator, too.
+    #: The last opset; None if the newest opset still has the operator.
     until: int | None = None
     #: Opsets after ``since`` that lack the operator.
     missing: tuple[int, ...] = ()
-    #: The rule's parameter ``fold``: how the operator computes known values.
+    #: The argument for the rule's parameter ``fold``: how the operator computes known values.
     fold: Any = None
 
     # Differences between ONNX Runtime and the standard.
@@ -75,13 +75,13 @@ class Operator:
     read_if: Mapping[str, tuple[str, str]] = NOTHING
     #: Text attributes for which ONNX Runtime reads an empty text as the default.
     empty: tuple[str, ...] = ()
-    #: A second kind of attribute that ONNX Runtime accepts, by the name of the attribute.
+    #: A second kind, such as SPARSE_TENSOR, that ONNX Runtime accepts for an attribute, by the attribute's name.
     kinds: Mapping[str, str] = NOTHING
-    #: Returns how ONNX Runtime reads a node with wrong attributes: (attributes that it uses, fault of the others or
+    #: For a node with wrong attributes, returns (attributes that ONNX Runtime uses, fault of the other attributes or
     #: None). Returns None if ONNX Runtime refuses the node.
     read_as: Callable[[Node], tuple[Mapping[str, Attribute], Fault | None] | None] | None = None
-    #: Inputs that may be external data, because ONNX's inference does not use their values. A function of the types of
-    #: the inputs and of the attributes decides about an input; None if the input always may.
+    #: Inputs whose values ONNX's inference does not use, so the values may be external data. By the name of an input: a
+    #: function of (types of the inputs, attributes) that returns whether this holds; None if it always holds.
     may_be_external: Mapping[str, Callable[..., bool] | None] = NOTHING
 
     #: The values of the outputs depend only on the shapes of the inputs.
@@ -97,7 +97,7 @@ class Operator:
     spelled: Mapping[str, str] = NOTHING
     #: The value that the library uses if a required attribute is missing.
     absent: Mapping[str, object] = NOTHING
-    #: The default in the specification, if the library uses another one (``absent``).
+    #: The default in the specification, if the library uses another default (``absent``).
     documented: Mapping[str, object] = NOTHING
     #: The default in the specification, if the library refuses a layer without the attribute.
     refused_without: Mapping[str, object] = NOTHING
@@ -105,7 +105,7 @@ class Operator:
     needed: Callable[[Node], bool] | None = None
     #: Attributes that older writers add, although the operation does not have them.
     legacy: tuple[str, ...] = ()
-    #: Lists of numbers that must be at least 0, and texts that the library compares with case.
+    #: Attributes that are lists of numbers of at least 0, or texts in which upper and lower case matter.
     strict: tuple[str, ...] = ()
     #: Text attributes that the rule ignores.
     unheeded: tuple[str, ...] = ()
@@ -113,22 +113,22 @@ class Operator:
     # Facts about one version of an OpenVINO operation.
     #: The library does not fold the operation, even if all inputs are constants.
     kept: bool = False
-    #: Inputs whose values the library uses while it reads the layer. A constant without elements then needs a position
-    #: in the weights file.
+    #: Inputs whose values the library uses while it reads the layer. If such an input is a constant without elements,
+    #: the library still requires a position inside the weights file.
     read_at_load: tuple[int, ...] = ()
     #: In files of version 10, the library ignores inputs after the last input of the operation.
     ignores_extra_inputs: bool = False
     #: Returns the fault of a ``shared.compiling.Layer`` that the library reads but does not compile for the CPU.
     compiles: Callable[..., Fault | None] | None = None
-    #: Other types with the same ports and attributes that writers confuse with it.
+    #: Operations with the same ports and attributes, which writers confuse with this operation.
     confused_with: tuple[str, ...] = ()
 
     # Facts about all versions of an OpenVINO operation; one version may state them for all.
-    #: The opset of a layer, by the text of its ``version``.
+    #: The opset of a layer, by the text of the layer's attribute ``version``.
     labels: Mapping[str, int] = NOTHING
-    #: The library's parser accepts ports of the last inputs without an edge.
+    #: The library's parser accepts input ports without an edge, if no later input port has an edge.
     fills_in: bool = False
-    #: Other types that the library reads as this one.
+    #: Other names that the library reads as the name of this operation.
     spellings: tuple[str, ...] = ()
 
     @property
@@ -140,8 +140,8 @@ class Operator:
 class Context:
     """The facts about a node that its rule may use.
 
-    Nodes with equal calls agree in ``op``, ``domain``, ``version``, ``imported`` and ``outputs``. If a rule uses any
-    other fact, ``particular`` becomes True.
+    Nodes with the same operator, attributes and number of outputs agree in ``op``, ``domain``, ``version``,
+    ``imported`` and ``outputs``. If a rule uses any other fact, ``particular`` becomes True.
     """
 
     __slots__ = (
@@ -189,19 +189,19 @@ class Context:
 
     @property
     def run(self) -> Callable[..., tuple[Type | None, ...]]:
-        """``run(graph, inputs, runs)``: the types of a body's outputs; ``runs`` is one of ``Runs``."""
+        """A function ``run(graph, inputs, runs)`` that returns the types of a body's outputs."""
         self.particular = True
         return self._run
 
     @property
     def unknown(self) -> Callable[..., Any]:
-        """``unknown(key, upper, lower)``: a data-dependent size within bounds; one size for each node and key."""
+        """A function ``unknown(key, upper, lower)`` that returns a symbol for a data-dependent size of the node."""
         self.particular = True
         return self._unknown
 
     @property
     def constant(self) -> Callable[[int], bool]:
-        """``constant(index)``: whether an input is a constant of the model."""
+        """A function ``constant(index)`` that returns whether an input is a constant of the model."""
         self.particular = True
         return self._constant
 
@@ -225,7 +225,7 @@ def onnx(
 ) -> Callable[[Rule], Rule]:
     """Registers a rule for ONNX operators from opset version ``since`` on; ``facts`` are fields of ``Operator``.
 
-    ``folds`` has the ``fold`` of further operators by name.
+    ``folds`` maps the names of further operators of the rule to their ``fold``.
     """
 
     def register(function: Rule) -> Rule:
@@ -243,7 +243,8 @@ def openvino(
     """Registers a rule for OpenVINO operations in the opsets ``since`` to ``until``; ``facts`` are fields of
     ``Operator``.
 
-    ``folds`` has the ``fold`` of further operations by name. Raises ValueError if ``until`` is before ``since``.
+    ``folds`` maps the names of further operations of the rule to their ``fold``. Raises ValueError if ``until`` is
+    before ``since``.
     """
     if until < since:
         raise ValueError(

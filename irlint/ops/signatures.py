@@ -25,13 +25,13 @@ def group(cls: Class) -> Class:
     return cls
 
 
-#: The sizes of the parts of an axis.
+#: The role of an input or attribute that lists the sizes of the parts of an axis.
 PARTS = "parts"
-#: A factor for each axis.
+#: The role of a list with a factor for each axis.
 FACTORS = "factors"
-#: Attributes that a suggested fix changes together.
+#: The role of attributes that a suggested fix changes together.
 TOGETHER = "together"
-#: An attribute that is rarely wrong.
+#: The role of an attribute that is rarely wrong.
 UNLIKELY = "unlikely"
 
 Target = TypeVar("Target", bound=Callable[..., Any])
@@ -51,16 +51,16 @@ def with_roles(**roles: str) -> Callable[[Target], Target]:
 
 @record
 class Signature:
-    """The signature of a rule as a schema. A default of ``REQUIRED`` means that there is none."""
+    """The signature of a rule as a schema. A default of ``REQUIRED`` means that there is no default."""
 
     inputs: tuple[str, ...]
-    #: The number of required inputs, without variadic ones.
+    #: The number of required inputs that are not variadic.
     required: int
     #: The least number of inputs: at least 1 if all inputs are variadic.
     fewest: int
     #: The name of the parameter for any number of further inputs.
     variadic: str | None
-    #: (text of the annotation, default) of each attribute, also of those in groups.
+    #: (text of the annotation, default) by the name of the attribute, including the attributes in groups.
     attributes: Mapping[str, tuple[str, object]]
     #: Whether the rule has a parameter ``context``.
     context: bool
@@ -119,7 +119,7 @@ def signature(function: Callable[..., Any]) -> Signature:
 
 
 def _fields(cls: Any, default: object) -> dict[str, tuple[str, object]]:
-    """(Annotation, default) of each attribute in a group."""
+    """(Annotation, default) by the name of each attribute in a group."""
     annotations, defaults = cls.__annotations__, cls.__field_defaults__
     if default is not REQUIRED:
         return {name: (annotations[name], getattr(default, name)) for name in cls.__match_args__}
@@ -127,7 +127,7 @@ def _fields(cls: Any, default: object) -> dict[str, tuple[str, object]]:
 
 
 def named(annotation: str, function: Callable[..., Any]) -> object:
-    """The object that an annotation names in the module of the rule or of a group; None if there is none."""
+    """The object that an annotation names in the module of the rule or of a group; None if no module has the name."""
     for scope in (
         function.__globals__,
         *(vars(sys.modules[cls.__module__]) for _, cls, _ in signature(function).groups),

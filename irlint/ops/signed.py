@@ -1,8 +1,8 @@
 """Custom operators that a configuration describes by a signature, such as ``T[N, C, W], int64[K] -> T[N, C, W//2]``.
 
 * ``T`` and ``U`` are any element type, the same type at every occurrence.
-* A name is the value of an attribute, or any size; it is the same size at every occurrence. ``strides[0]`` is an entry
-  of an attribute.
+* A name that is an attribute has the value of the attribute. Any other name is any size, the same size at every
+  occurrence. ``strides[0]`` is an entry of an attribute.
 * Dims are expressions of names. ``?`` is any size. ``...`` is any number of axes, the same axes at every occurrence.
 * A type without brackets has any shape. ``?`` after an input makes the input optional.
 """
@@ -54,7 +54,7 @@ AXES = "..."
 ANY = "?"
 
 _PARAMETER = re.compile(r"\s*(?P<type>\w+)\s*(?:\[(?P<dims>[^\[\]]*(?:\[\d+\][^\[\]]*)*)\])?\s*(?P<optional>\?)?\s*")
-#: A number followed by letters: Python reads some of these texts as two words, with a warning.
+#: A number followed by letters, such as ``1if``. Python warns and reads some of these texts as two words.
 _NUMBER_WITH_LETTERS = re.compile(r"\b\d\w*[A-Za-z_]")
 _ENTRY = re.compile(r"\b([A-Za-z_]\w*)\[(\d+)\]")
 
@@ -109,7 +109,7 @@ def describe(operators: Sequence[Declared]) -> None:
 
 @contextmanager
 def in_force(operators: Sequence[Declared]) -> Iterator[None]:
-    """A context in which ``operators`` are the custom operators."""
+    """A context in which only ``operators`` are custom operators; afterwards, the previous operators return."""
     before = list(custom.values())
     describe(operators)
     try:
@@ -254,7 +254,7 @@ class _Bound:
     def __init__(self, attributes: Mapping[str, Any]) -> None:
         self.sizes: dict[str, Dim] = dict(_integers(attributes))
         self.types: dict[str, str] = {}
-        #: The axes of ``...``.
+        #: The sizes of the axes that ``...`` covers.
         self.axes: tuple[MaybeDim, ...] | None = None
 
     def size(self, text: str) -> MaybeDim:
@@ -271,7 +271,7 @@ class _Bound:
 
 
 def _integers(attributes: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """(Name, value) of each integer in attributes; ``strides__0`` is the first entry of a list."""
+    """(Name, value) of each integer in attributes; ``strides__0`` names the first entry of the list ``strides``."""
     for name, value in attributes.items():
         if isinstance(value, int) and not isinstance(value, bool):
             yield name, value
@@ -324,7 +324,7 @@ def _dims_by_axis(parameter: Parameter, rank: int) -> list[tuple[int, str]] | No
 
 
 def _bind_shape(argument: _Argument, bound: _Bound) -> None:
-    """Binds the names among the dims of an input, and ``...``. Raises a fault if the rank does not match."""
+    """Binds names and ``...`` to the sizes of an input. Raises a fault if the rank does not match."""
     at, parameter, tensor = argument.at, argument.parameter, argument.tensor
     if tensor.shape is None or parameter.dims is None:
         return

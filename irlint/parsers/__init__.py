@@ -79,7 +79,7 @@ _HELP: dict[str, str] = {
     "unknown": "check the .onnx file or the .xml file of the model",
 }
 
-#: Formats for which ``kind`` examines bytes. For other formats, the suffix decides.
+#: Formats that ``kind`` recognizes by their bytes. It recognizes other formats by the suffix only.
 _EXAMINED = ("onnx", "openvino")
 
 #: (offset, bytes at it, kind).
@@ -96,7 +96,7 @@ _MAGIC: tuple[tuple[int, bytes, Kind], ...] = (
     (0, b"ftrt", "tensorrt"),
 )
 
-#: (part of a file name near the beginning of a zip archive, kind).
+#: (bytes that the first 4 KiB of a zip archive contain, kind). They are part of the name of a file in the archive.
 _MEMBERS: tuple[tuple[bytes, Kind], ...] = (
     (b"/data.pkl", "torchscript"),
     (b"/code/", "torchscript"),
@@ -106,7 +106,7 @@ _MEMBERS: tuple[tuple[bytes, Kind], ...] = (
 
 
 def read(path: str | os.PathLike[str], data: bytes | None = None, *, weights: bool = False) -> Model:
-    """The model in a file; without a graph and with one problem if the file is not a model.
+    """The model in a file. If the file is not a model, the result has no graph and one problem.
 
     ``data`` is the file's bytes, if the caller has them. With ``weights``, large constants get an ``Extent``. Raises
     OSError if the file cannot be opened.
@@ -126,7 +126,7 @@ def read(path: str | os.PathLike[str], data: bytes | None = None, *, weights: bo
 
 
 def read_from(path: str, source: str) -> Model:
-    """The model in the file ``source``, with the path ``path``. Raises OSError if it cannot be opened."""
+    """The model in the file ``source``, read as if it were at ``path``. Raises OSError if it cannot be opened."""
     form = _format(kind(path, first_bytes(source)))
     bytes_of = getattr(parser(form), "bytes_of", None) if form is not None else None
     if bytes_of is None:
@@ -140,15 +140,16 @@ def _format(found: str) -> Format | None:
 
 
 def parser(form: Format) -> Any:
-    """The parser module of a format, with ``read``.
+    """The parser module of a format. It has a function ``read``.
 
-    Parsers of text formats also have ``positions_in``. Parsers that read only parts of large files have ``bytes_of``.
+    The parser of a text format also has ``positions_in``. A parser that reads only parts of a large file has
+    ``bytes_of``.
     """
     return import_module(f"{__name__}.{form.name}")
 
 
 def kind(path: str | os.PathLike[str], head: bytes) -> str:
-    """The kind of a file whose first 4 KiB are ``head``. The bytes decide; if they show no kind, the suffix does."""
+    """The kind of a file whose first 4 KiB are ``head``. If the bytes show no kind, the suffix decides."""
     if not head:
         return "empty"
     for offset, magic, found in _MAGIC:
@@ -195,7 +196,7 @@ def _kind_of_xml(head: bytes) -> str:
 
 
 def _may_be_ir(head: bytes) -> bool:
-    """Whether the root may be ``<net>``: the first bytes contain it, or end before the root."""
+    """Whether the root element may be ``<net>``: the first bytes contain ``<net``, or end before the root element."""
     text = _decoded(head).lower()
     before, net, _ = text.partition("<net")
     if net:
@@ -252,7 +253,7 @@ def _doctype_end(text: str, at: int) -> int:
 
 
 def _decoded(head: bytes) -> str:
-    """The bytes decoded by their byte order mark or their first characters, else as UTF-8."""
+    """The decoded text. The byte order mark or the first characters decide the encoding; the default is UTF-8."""
     for first, encoding in ((b"\xff\xfe\0\0", "utf-32"), (b"<\0\0\0", "utf-32-le"), (b"\0\0\0<", "utf-32-be")):
         if head.startswith(first):
             return head.decode(encoding, "replace")
@@ -268,7 +269,7 @@ def _decoded(head: bytes) -> str:
 
 
 def _begins_like_onnx(head: bytes) -> bool:
-    """Whether the bytes begin with ``ir_version`` (1 to 63) and another field of a ``ModelProto``."""
+    """Whether the bytes begin with an ``ir_version`` from 1 to 63, then the key of another field of ``ModelProto``."""
     return len(head) > 2 and head[0] == 0x08 and 0 < head[1] < 0x40 and head[2] in _SECOND_KEYS
 
 

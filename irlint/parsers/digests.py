@@ -22,7 +22,7 @@ SHOWN = 8
 
 
 class Digests:
-    """The hashes of constants. Each range of bytes is read once."""
+    """Hashes constants. Raw bytes that several constants share are read only once."""
 
     def __init__(self) -> None:
         self._known: dict[object, str | None] = {}
@@ -32,8 +32,9 @@ class Digests:
     ) -> str | None:
         """The hash of the elements of a constant; None if they cannot be read.
 
-        ``model`` is the path of the model. Its bytes are ``data`` or, by default, those of the file ``source`` or
-        ``model``. Constants of one type and shape have equal hashes exactly if they have equal elements.
+        ``model`` is the path of the model. The bytes of the model are ``data`` if given, else those of the file
+        ``source`` if given, else those of ``model``. Two constants of the same type and shape have equal hashes if
+        and only if their elements are equal.
         """
         if constant.parts:
             found = [self.of(part, model, data, source=source) for part in constant.parts]
@@ -61,7 +62,7 @@ class Digests:
 
     @staticmethod
     def lack(constant: Constant) -> str:
-        """Why the elements of a constant cannot be read, as a text, or ""."""
+        """Why the elements of a constant cannot be read; "" if they can be read."""
         if constant.parts:
             return next((why for part in constant.parts if (why := Digests.lack(part))), "")
         stored = constant.stored
@@ -78,7 +79,7 @@ class Digests:
 
     @staticmethod
     def _size(constant: Constant) -> int | None:
-        """The number of bytes by type and shape or, without these, as stored."""
+        """The number of bytes that type and shape need or, if these are unknown, the number of stored bytes."""
         shape = constant.tensor.shape
         sizes = [dim for dim in shape or () if isinstance(dim, int) and dim >= 0]
         stored = constant.stored.size if constant.stored is not None else None
@@ -107,7 +108,7 @@ def _hash(parts: Iterator[bytes]) -> str:
 
 
 def _of_coded(dtype: str | None, start: int, end: int, model: str, data: Buffer | None) -> str | None:
-    """The hash of elements in typed fields, equal to that of the same elements in ``raw_data``."""
+    """The hash of elements in a typed field, such as ``int32_data``. It equals that of the elements in ``raw_data``."""
     try:
         parts = pieces(model, None, start, end - start, data)
         if dtype not in BITS:
@@ -118,7 +119,7 @@ def _of_coded(dtype: str | None, start: int, end: int, model: str, data: Buffer 
 
 
 def _elements(parts: Iterator[bytes], width: int) -> Iterator[bytes]:
-    """Packed varints, given in parts, as little-endian elements of ``width`` bytes."""
+    """Converts packed varints to little-endian elements of ``width`` bytes. A varint may continue in the next part."""
     mask, value, shift = (1 << 8 * width) - 1, 0, 0
     for part in parts:
         found = bytearray()

@@ -36,9 +36,9 @@ _CODES = {
 
 
 def measure(model: Model, data: bytes | None = None) -> None:
-    """Adds an ``Extent`` to each large constant of a model that can be read, in place.
+    """Adds an ``Extent`` to each readable constant that is too large to have been decoded. Changes the model in place.
 
-    ``data`` are the bytes of the model, if the caller has them. Constants outside of the model's folder are not read.
+    ``data`` are the bytes of the model, if the caller has them. Files outside of the model's folder are not read.
     """
     for graph in graphs(model):
         _measure_constants(graph, model, data)
@@ -107,7 +107,7 @@ def _ends(numbers: Any) -> tuple[Any, Any, int, int]:
 
 
 def _numbers(dtype: str, data: bytes) -> tuple[Any, bytes]:
-    """(numbers, bytes after the last complete number)."""
+    """(decoded numbers, remaining bytes of an incomplete number)."""
     import numpy
 
     code = numpy.dtype(_CODES[dtype])

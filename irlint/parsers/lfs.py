@@ -1,4 +1,4 @@
-"""Git LFS pointers, and their files in the LFS store of a repository."""
+"""Reads Git LFS pointers, and finds the files to which they refer in the LFS store of a repository."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ LONGEST = 1024
 
 @record
 class Pointer:
-    """A pointer to a file."""
+    """A Git LFS pointer."""
 
-    #: The SHA-256 of the file.
+    #: The SHA-256 hash of the file to which the pointer refers.
     oid: str
-    #: In bytes.
+    #: The size of that file in bytes.
     size: int
 
 
@@ -37,7 +37,10 @@ def pointer_in(head: bytes) -> Pointer | None:
 
 
 def stored(pointer: Pointer, *folders: str) -> str | None:
-    """The path of a pointer's file in the LFS stores of the repositories around ``folders``, or None."""
+    """The path of the file to which ``pointer`` refers; None if it is not stored.
+
+    Searches the LFS stores of the repositories that contain ``folders``.
+    """
     for folder in folders:
         repository = _git_folder(os.path.abspath(folder))
         if repository is None:
@@ -49,7 +52,7 @@ def stored(pointer: Pointer, *folders: str) -> str | None:
 
 
 def _git_folder(folder: str) -> str | None:
-    """The Git folder of the repository around a folder, or None."""
+    """The Git folder of the repository that contains ``folder``, or None."""
     while True:
         entry = os.path.join(folder, ".git")
         if os.path.isdir(entry):

@@ -18,7 +18,7 @@ ZEROS = bytes(64)
 #: The ``Trace`` that records each opened file, or None.
 trace: Any = None
 
-#: The codes of errors for a lack of file handles.
+#: The error codes that the system uses if a process, or the machine, has too many open files.
 NO_HANDLES = (errno.EMFILE, errno.ENFILE)
 
 
@@ -39,7 +39,7 @@ def is_url(path: str | os.PathLike[str]) -> bool:
 def opened(path: str | os.PathLike[str], *, advice: str = "") -> BinaryIO:
     """The file at a path or URL, opened without a buffer.
 
-    Raises OSError if it cannot be opened, or is not a regular file; in that case, the message includes ``advice``.
+    Raises OSError if it cannot be opened. For a pipe or a device, the message of the error includes ``advice``.
     """
     if is_url(path):
         from irlint.parsers.remote import session
@@ -62,7 +62,7 @@ def opened(path: str | os.PathLike[str], *, advice: str = "") -> BinaryIO:
 
 
 def file_bytes(path: str | os.PathLike[str], what: str) -> bytes:
-    """All bytes of a file, except that a document ends where ``without_zeros`` cuts it.
+    """All bytes of a file. A ``document`` is cut as in ``without_zeros``.
 
     ``what`` is a key of MOST. Raises OSError if the file cannot be read or is longer than MOST allows.
     """
@@ -79,7 +79,7 @@ def open_file_bytes(file: BinaryIO, path: str | os.PathLike[str], what: str) -> 
 
 
 def without_zeros(data: bytes) -> bytes:
-    """A document up to the first long run of zero bytes, where OpenVINO stops reading; a few zero bytes stay."""
+    """A document, cut a few bytes after the first run of zero bytes as long as ZEROS begins. OpenVINO stops there."""
     at = data.find(ZEROS)
     return data if at < 0 else data[: at // 4 * 4 + 8]
 
@@ -101,7 +101,7 @@ def _refuse_special_file(status: os.stat_result, path: str | os.PathLike[str], a
 
 
 def _unblocked(path: str, flags: int) -> int:
-    """Opens a file without blocking: a pipe may have replaced it."""
+    """Opens a file without waiting. If the path is a pipe, an ordinary ``open`` would wait for a writer."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
@@ -116,14 +116,14 @@ def within(path: str, folders: Iterable[str]) -> bool:
 
 
 def lies_elsewhere(path: str) -> bool:
-    """Whether a path is a link to a file in another folder, whose content reports must not show."""
+    """Whether a path is a link to a file in another folder. Reports must not show the content of such a file."""
     return os.path.islink(path) and os.path.dirname(os.path.realpath(path)) != os.path.realpath(os.path.dirname(path))
 
 
 def leads_out(location: str, path: str | os.PathLike[str]) -> bool:
     """Whether ``location`` is a link to a file outside of the model's folder.
 
-    If the model at ``path`` is a link, the folder of its target also counts.
+    The model is at ``path``. If ``path`` is a link, the folder of its target is also a folder of the model.
     """
     if not os.path.islink(location):
         return False

@@ -1,4 +1,4 @@
-"""Records what a check reads from files. A later run compares the files with the record."""
+"""Records what a check reads from files. A later run checks whether the files have changed since."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class Read:
 
 @record
 class Beside:
-    """A data file of a model."""
+    """The facts about a data file beside a model."""
 
     name: str
-    #: The result of ``facts_beside`` of the parser.
+    #: The result of the parser's function ``facts_beside``.
     facts: tuple[Any, ...]
 
 
 class Trace:
-    """Records the reads of files, and the facts about files beside a model, within a ``with`` block."""
+    """A ``with`` block that records each read of a file, and the facts about each file beside a model."""
 
     def __init__(self) -> None:
         self.files: list[_RecordedFile] = []
@@ -102,7 +102,7 @@ class _RecordedFile:
 
 
 def is_same(read: Read) -> bool:
-    """Whether a file still has the recorded size and bytes."""
+    """Whether a file still has the recorded size, and the recorded bytes in all parts that were read."""
     found = _hash()
     try:
         with opening.opened(read.path) as file:

@@ -79,9 +79,9 @@ def contents(dtype: str | None, count: int, data: bytes) -> Contents | None:
 
 
 class Weights(Tensor):
-    """A constant of floating-point numbers whose ``value`` is decoded from ``raw`` on the first access.
+    """A constant of floating-point numbers. Its ``value`` is decoded from ``raw`` on the first access.
 
-    Constants of one element type and shape have the same object ``form``.
+    All constants of one element type and shape share one object ``form``.
     """
 
     __slots__ = ("_finite", "contents", "form", "raw")
@@ -101,7 +101,7 @@ class Weights(Tensor):
 
     @property
     def is_moderate(self) -> bool:
-        """Whether the highest byte of each number shows that the number is finite, and far from infinite."""
+        """Whether the highest byte of each number proves that the number is finite and not close to overflow."""
         if self._finite is None:
             width, possible = _HIGHEST[self.dtype or ""]
             highest = self.raw[width - 1 :: width]
@@ -109,7 +109,7 @@ class Weights(Tensor):
         return self._finite
 
 
-#: (size of a number in bytes, highest bytes of infinity, NaN and numbers so large that they soon overflow).
+#: (size of a number in bytes, values of the highest byte of infinity, of NaN, and of numbers close to overflow).
 _HIGHEST = {"float16": (2, bytes((*range(0x5C, 0x80), *range(0xDC, 0x100))))}
 _HIGHEST |= {"bfloat16": (2, b"\x7f\xff"), "float32": (4, b"\x7e\x7f\xfe\xff"), "float64": (8, b"\x7f\xff")}
 
@@ -123,7 +123,7 @@ def is_lfs_pointer(head: bytes) -> bool:
 
 
 def other_kind(head: bytes) -> str:
-    """The kind of a file that begins with ``head``, as a text; "" if it may be a weights file."""
+    """What a file that begins with ``head`` is, in words; "" if it may be a weights file."""
     if is_lfs_pointer(head):
         return "a Git LFS pointer, not the weights"
     text = bytes(head).lstrip()[:14].lower()
@@ -133,7 +133,7 @@ def other_kind(head: bytes) -> str:
 
 
 def strings_fault(size: int, bytes_at: Callable[[int, int], bytes], count: int) -> str:
-    """The fault in the count or positions of strings in an IR constant as the end of a sentence, or "".
+    """The fault in the count or positions of strings in an IR constant as the end of a sentence; else "".
 
     ``bytes_at(offset, size)`` reads the ``size`` bytes of the constant. Its shape has ``count`` elements.
     """
@@ -188,7 +188,7 @@ def pieces(model: str, file: str | None, offset: int, size: int, data: Buffer | 
 
 
 def _codes(data: bytes, bits: int, count: int) -> Iterable[int]:
-    """The first ``count`` groups of ``bits`` bits; the lowest bits of a byte come first."""
+    """The first ``count`` numbers of ``bits`` bits each. In each byte, the lowest bits are the first number."""
     per_byte = 8 // bits
     mask = (1 << bits) - 1
     return (data[index // per_byte] >> index % per_byte * bits & mask for index in range(count))

@@ -14,7 +14,7 @@ from irlint.records import record, replaced
 
 SCHEMA = "irlint-baseline-1"
 
-#: Fingerprints by file (relative to the folder of the baseline) and code.
+#: Fingerprints of findings, by file and then by code. A file is relative to the folder of the baseline.
 Entries = Mapping[str, Mapping[str, frozenset[str]]]
 
 
@@ -76,9 +76,9 @@ def text(entries: Entries) -> str:
 def stale(
     entries: Entries, report: Report, root: str, reports: Callable[[str], bool]
 ) -> dict[str, dict[str, frozenset[str]]]:
-    """The entries that hid no finding, and the entries of deleted files.
+    """The stale entries: those that hid no finding, and those of deleted files.
 
-    Entries of rules and files that were not checked are not stale. ``report`` is the report of a run with the baseline.
+    An entry is not stale if its rule or its file was not checked. ``report`` is the report of a run with the baseline.
     ``reports`` returns whether a rule is reported.
     """
     hidden_in = {relative(file.path, root): set(file.hidden) for file in report.files if file.status == "checked"}
@@ -100,9 +100,9 @@ def stale(
 def updated(
     entries: Entries, report: Report, root: str, reports: Callable[[str], bool], now: Entries | None = None
 ) -> Change:
-    """The baseline after a run: without stale entries, and with the reported findings.
+    """The baseline after a run. Stale entries are removed, and reported findings are added.
 
-    ``now`` are the current entries of the file, which another run may have changed; None means ``entries``.
+    ``now`` are the current entries of the file, because another run may have changed the file. None means ``entries``.
     """
     unused = stale(entries, report, root, reports)
     result: dict[str, dict[str, frozenset[str]]] = {}
@@ -123,8 +123,8 @@ def updated(
 def renamed(entries: Entries, report: Report, root: str, reports: Callable[[str], bool]) -> dict[str, str]:
     """The new names of renamed files, by their old names.
 
-    The old file is deleted. The new file has no entries, and a finding for each entry of the old file. Both have the
-    same name in different folders, or a finding names a node or a value.
+    A file counts as renamed if it no longer exists, and a file without entries has a finding for each of its entries.
+    In addition, both files must have the same name in different folders, or a finding must name a node or a value.
     """
     # By file, then by code and fingerprint: whether the finding names a node or a value.
     found: dict[str, dict[tuple[str, str], bool]] = {}
@@ -161,7 +161,7 @@ def under_new_names(entries: Entries, names: Mapping[str, str]) -> dict[str, Map
 
 
 def hidden(report: Report, entries: Entries, root: str) -> Report:
-    """The report without the findings in a baseline, which each CheckedFile lists as hidden."""
+    """The report without the findings in a baseline. Each CheckedFile lists its findings in the baseline as hidden."""
     known: dict[str, list[Silenced]] = {}
     kept = []
     for finding in report.findings:

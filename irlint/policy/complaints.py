@@ -13,7 +13,7 @@ WIDTH = 100
 
 
 class ConfigError(Exception):
-    """An invalid configuration; the text of the error is complete."""
+    """An invalid configuration. The text of the error is the complete message."""
 
 
 def complaint(
@@ -26,9 +26,9 @@ def complaint(
     length: int = 1,
     helps: Sequence[str] = (),
 ) -> ConfigError:
-    """The error with its place, the line and the line before it, carets, and helps.
+    """The error with its place, the line at fault, the line before that, carets, and helps.
 
-    The lines are omitted if ``text`` is None, or if the file is a link to another folder.
+    The lines are omitted if ``text`` is None, or if ``file`` is a link to a file in another folder.
     """
     from textwrap import wrap
 

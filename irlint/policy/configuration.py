@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from irlint.policy.shape_options import ModelShapes
     from irlint.policy.suppressions import FileIgnores, Policy, Selection
 
-#: The most parts of a key.
+#: A dotted key may have at most this many parts.
 KEY_PARTS = 100
 
 __all__ = ["Config", "ConfigError", "loaded"]
@@ -24,7 +24,7 @@ __all__ = ["Config", "ConfigError", "loaded"]
 
 @record
 class Config:
-    """A configuration file. Globs and ``baseline`` are relative to ``root``."""
+    """The configuration in a file. Its globs, and the path of its baseline, are relative to ``root``."""
 
     file: str
     root: str
@@ -41,10 +41,11 @@ class Config:
         return selection(self["select"], self["ignore"] or (), self["extend-select"] or ())
 
     def policy(self, by_options: Selection, levels: Mapping[str, str] = NOTHING, **baseline: Any) -> Policy:
-        """The policy of a run with this configuration and its options.
+        """The policy of a run with this configuration and the options of the command line.
 
-        ``by_options`` applies after the selection of the configuration. ``levels`` override its severities.
-        ``baseline`` are further fields of Policy.
+        ``by_options`` has the rules that the options select or ignore; it applies after the selection of this
+        configuration. ``levels`` override the severities of this configuration. ``baseline`` are the fields of
+        Policy about the baseline.
         """
         from irlint.policy import suppressions
 
@@ -95,7 +96,7 @@ def loaded(file: str) -> Config | None:
 
 
 def of_text(text: str, file: str) -> Config | None:
-    """As ``loaded``, for the text of ``file``. Raises ConfigError."""
+    """Like ``loaded``, but the caller has read the ``text`` of ``file``. Raises ConfigError."""
     shown = file.replace(os.sep, "/")
     table: Any = parsed(text, shown)
     prefix = ("tool", "irlint") if os.path.basename(file) == NAMES[-1] else ()
@@ -107,7 +108,7 @@ def of_text(text: str, file: str) -> Config | None:
 
 
 def line_of(file: str, key: str, index: int) -> int:
-    """The line, counted from 1, of entry ``index`` of the list ``key`` in a valid file."""
+    """The line of the entry ``index`` of the list ``key`` in a valid file. Lines count from 1."""
     from irlint.policy.toml_places import Places
 
     text = file_bytes(file, "configuration").decode("utf-8-sig").replace("\r\n", "\n")
@@ -117,14 +118,17 @@ def line_of(file: str, key: str, index: int) -> int:
 
 
 def values(table: Any, text: str, file: str, prefix: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The value of each key in ``table``, which has the name ``prefix``. Raises ConfigError."""
+    """The value of each key of the configuration in ``table``. ``prefix`` is the path of this table in the document.
+
+    Raises ConfigError.
+    """
     from irlint.policy.keys import KEYS
     from irlint.policy.reading import Reader
 
     return Reader(text, file, prefix).values(table, KEYS, ())
 
 
-#: The start of tomllib's message about a table whose name has a value; the name follows.
+#: tomllib's message about a table whose name already has a value begins with this text. The name follows.
 SET_TWICE = "Cannot mutate immutable namespace"
 
 
@@ -158,7 +162,7 @@ def parsed(text: str, file: str) -> dict[str, Any]:
 
 
 def _has_long_key(text: str) -> bool:
-    """Whether a key has more than KEY_PARTS parts, for which the parser takes quadratic time."""
+    """Whether a key has more than KEY_PARTS parts. The time of tomllib is quadratic in the number of parts."""
     if text.count(".") <= KEY_PARTS:
         return False
     import re

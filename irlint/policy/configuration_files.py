@@ -13,7 +13,7 @@ NAMES = ("irlint.toml", ".irlint.toml", "pyproject.toml")
 
 
 def candidates(folder: str) -> Iterator[str]:
-    """The files that may have the configuration of a folder, relative to it, the nearest first.
+    """The files that may have the configuration of ``folder``, the nearest first, with paths relative to ``folder``.
 
     The search ends at the root of the repository or the drive.
     """
@@ -31,7 +31,7 @@ def candidates(folder: str) -> Iterator[str]:
 
 
 def _may_have_table(file: str) -> bool:
-    """Whether a ``pyproject.toml`` may have a table ``tool.irlint``, without parsing it."""
+    """Whether a ``pyproject.toml`` may have a table ``tool.irlint``. Does not parse the file."""
     try:
         data = file_bytes(file, "configuration")
     except OSError as error:

@@ -20,7 +20,8 @@ FILE = ".gitignore"
 class Pattern:
     """A pattern of a ``.gitignore`` file."""
 
-    #: Compared with the parts of a path relative to the folder; ``**`` matches any number of folders.
+    #: The parts of the pattern, which are compared with the parts of a path relative to the folder of the file. ``**``
+    #: matches any number of folders.
     parts: tuple[str, ...]
     #: The file, the number of the line and its text, for messages.
     line: str
@@ -49,7 +50,7 @@ class GitIgnores:
         self._levels: dict[str, Level | None] = {}
 
     def ignores(self, path: str, is_folder: bool) -> bool:
-        """Whether git ignores a path whose folder is not ignored."""
+        """Whether git ignores a path. The folder that contains the path must not be ignored itself."""
         line = self._line(os.path.abspath(path), is_folder)
         if line and not is_folder:
             self.ignored_files[path] = line
@@ -82,7 +83,7 @@ class GitIgnores:
         return ""
 
     def _root(self, folder: str) -> str:
-        """The root of the repository of a folder, or ""."""
+        """The root of the repository that contains a folder, or ""."""
         visited = []
         while folder not in self._roots:
             visited.append(folder)

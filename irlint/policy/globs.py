@@ -16,8 +16,8 @@ Entry = TypeVar("Entry")
 def matches(path: str, patterns: Iterable[str], root: str = "") -> bool:
     """Whether a pattern matches a path or a folder that contains it.
 
-    A pattern without a slash, except at its end, matches at any depth. Other patterns are absolute or relative to
-    ``root``. ``*`` and ``?`` match no slashes, ``**`` matches any number of folders.
+    A pattern matches at any depth if it has no slash, or only one at its end. Other patterns are absolute or relative
+    to ``root``. ``*`` and ``?`` match no slashes. ``**`` matches any number of folders.
     """
     listed = list(map(_normalized, patterns))
     if not listed:
@@ -27,9 +27,9 @@ def matches(path: str, patterns: Iterable[str], root: str = "") -> bool:
 
 
 class ByGlob(Generic[Entry]):
-    """Entries for the files that their globs match, relative to ``root``.
+    """Entries with a glob each. The entry applies to the files that its glob, relative to ``root``, matches.
 
-    A glob without wildcards that has a slash also matches if links lead from one spelling to the other.
+    A glob with a slash and without wildcards also matches a file if both lead to the same path through links.
     """
 
     __slots__ = ("_named", "_others", "_resolved", "entries", "globs", "root")
@@ -39,7 +39,7 @@ class ByGlob(Generic[Entry]):
         self.globs, self.entries, self.root = tuple(globs), tuple(entries), root
         self._named: dict[str, list[int]] = {}
         self._others: list[int] = []
-        #: The entries of globs without wildcards, by the resolved path; None before it is needed.
+        #: The indices of globs without wildcards, by the path to which their links lead; None until it is needed.
         self._resolved: dict[str, list[int]] | None = None
         for at, glob in enumerate(self.globs):
             if is_literal(glob):
@@ -51,7 +51,7 @@ class ByGlob(Generic[Entry]):
         return len(self.globs)
 
     def fitting(self, path: str) -> list[int]:
-        """The ascending indices of the entries whose glob matches a file."""
+        """The indices of the entries whose glob matches a file, in ascending order."""
         if not self:
             return []
         parts = _parts(path, self.root)
@@ -81,27 +81,30 @@ class ByGlob(Generic[Entry]):
 
 
 def _name_of_pattern(pattern: str) -> str:
-    """The name of a pattern without wildcards, which is among ``_names_of_path`` of matching paths."""
+    """The name of a pattern without wildcards. The pattern matches a path if ``_names_of_path`` has this name."""
     if not os.path.isabs(pattern) and "/" in pattern:
         pattern = "./" + "/".join(_split(pattern))
     return os.path.normcase(pattern)
 
 
 def _names_of_path(parts: Sequence[str], path: str) -> Iterator[str]:
-    """The names of a path and its folders: parts, paths from the root (``./a/b``), and absolute paths."""
+    """The texts that a pattern may use for a path or a folder of it.
+
+    These are its parts, paths from the root such as ``./a/b``, and absolute paths.
+    """
     rooted = ("./" + "/".join(parts[:end]) for end in range(len(parts) + 1))
     return chain(map(os.path.normcase, chain(parts, rooted)), _folders(os.path.abspath(path)))
 
 
 def _resolved_pattern(pattern: str, root: str) -> tuple[str, ...]:
-    """The path to which the links of a pattern lead; () for a pattern with wildcards or without a slash."""
+    """The path of a pattern after its links are resolved; () if it has wildcards or no slash."""
     if not is_literal(pattern) or "/" not in pattern:
         return ()
     return tuple(_folders(_resolved(os.path.join(root, pattern))))[-1:]
 
 
 def _resolved_folders(path: str) -> Iterator[str]:
-    """The path to which the links of a path lead, and the folders that contain it; nothing for a URL."""
+    """The path after its links are resolved, and the folders that contain it; nothing for a URL."""
     return iter(()) if is_url(path) else _folders(_resolved(path))
 
 
@@ -113,7 +116,7 @@ def _resolved(path: str) -> str:
 
 
 def _folders(path: str) -> Iterator[str]:
-    """An absolute path and the folders that contain it, the path last."""
+    """The folders that contain an absolute path, then the path."""
     parts = path.replace(os.sep, "/").split("/")
     return (os.path.normcase("/".join(parts[:end])) for end in range(2, len(parts) + 1))
 
@@ -165,7 +168,7 @@ def _matches_start(parts: Sequence[str], pattern: Sequence[str]) -> bool:
 def ends(parts: Sequence[str], pattern: Sequence[str], same: Callable[[str, str], bool]) -> Collection[int]:
     """The numbers n for which a pattern matches the first n parts of a path.
 
-    A ``**`` at the end matches at least one part. For such a pattern, only an empty result is exact.
+    A ``**`` at the end matches at least one part. For such a pattern, use only whether the result is empty.
     """
     count = len(parts)
     found: Collection[int] = (0,)
@@ -187,7 +190,7 @@ def _part_matches(part: str, pattern: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def closed(pattern: str) -> str:
-    """The pattern with unclosed brackets escaped, because ``fnmatch`` takes quadratic time for them."""
+    """The pattern with unclosed brackets escaped. The time of ``fnmatch`` is quadratic in their number."""
     at = pattern.find("[")
     while at >= 0:
         end = at + 1 + pattern.startswith("!", at + 1)

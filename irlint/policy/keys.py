@@ -15,15 +15,15 @@ class Option:
 
     flag: str
     help: str
-    #: A key of ``command.options.KINDS``; "" is the kind of the option's key.
+    #: A key of ``command.options.KINDS``. "" means the kind of the configuration key to which the option belongs.
     kind: str = ""
     values: tuple[str, ...] = ()
     metavar: str = ""
     default: Any = None
     short: str = ""
-    #: The option that precedes this one in the help; without it, the option is the last of its section.
+    #: The option that precedes this one in the help. If it is "", this option comes after all others.
     after: str = ""
-    #: The heading in the help.
+    #: The section of the help that lists the option.
     section: str = ""
 
     @property
@@ -33,7 +33,7 @@ class Option:
 
     @property
     def spellings(self) -> tuple[str, ...]:
-        """All spellings of the option: ``-q`` and ``--quiet``; of a switch, also its ``twin``."""
+        """All spellings of the option, such as ``-q`` and ``--quiet``. Those of a switch include its ``twin``."""
         found = (self.short, self.flag) if self.short else (self.flag,)
         return (*found, self.twin) if self.kind == "switch" else found
 
@@ -55,13 +55,13 @@ class Key:
     example: str = ""
     #: The allowed values of a choice or of levels.
     values: tuple[str, ...] = ()
-    #: The value of a choice or a switch without a configuration.
+    #: The value of a choice or a switch if neither an option nor the configuration sets it.
     default: str | bool = ""
     #: The option of ``check`` with the same meaning.
     option: Option | None = None
     #: The keys of each entry.
     parts: tuple[Key, ...] = ()
-    #: Whether each entry must have this part.
+    #: For a part: whether each entry must have it.
     needed: bool = False
     #: An entry must have one of these parts.
     one_of: tuple[str, ...] = ()

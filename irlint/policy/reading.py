@@ -25,7 +25,7 @@ A_RULE = "a rule is a code (IRL201), the first letters of codes (IRL2) or a name
 A_DATE = "a date such as 2027-01-31"
 A_COUNT = 'an integer, or a text such as "5M" with K, M or G after a number,'
 
-#: A number with an optional suffix. Each suffix multiplies by 1000 once more.
+#: A number with an optional suffix: K multiplies by 1000, M by 1000 twice, and G by 1000 three times.
 COUNT = r"(\d{1,18}(?:\.\d{1,9})?)([KMG]?)"
 SUFFIXES = ("", "K", "M", "G")
 
@@ -55,7 +55,7 @@ class Reader:
         return {key.name: self.value(table, key, path) for key in keys}
 
     def value(self, table: Mapping[str, Any], key: Key, path: Path) -> Any:
-        """The value of a key, or the default of its kind."""
+        """The value of a key in ``table``. If the key is absent, the default of its kind."""
         read, absent = KINDS[key.kind]
         return read(self, table[key.name], key, (*path, key.name)) if key.name in table else absent
 
@@ -70,9 +70,9 @@ class Reader:
         raise complaint(message, self.file, self.text, line, column, length=length, helps=helps)
 
     def fail_within(self, message: str, path: Path, text: str, *, at: int, length: int) -> NoReturn:
-        """Raises a ConfigError at a part of a value that is the text ``text``.
+        """Raises a ConfigError at a part of the value with this path. The value is the text ``text``.
 
-        If the document writes the text with escapes, the error is at the complete value.
+        If the document writes the text with escapes, the error points to the complete value.
         """
         start, end = self.span(path, key=False)
         inside = self.text.find(text, start, end)
@@ -135,7 +135,7 @@ class Reader:
         return value
 
     def file_below(self, value: Any, key: Key, path: Path) -> str:
-        """The name of a file below the folder of the configuration, without links that lead out of it."""
+        """The name of a file below the folder of the configuration. Links must not lead out of this folder."""
         name = self.text_of(value, key, path)
         folder = os.path.dirname(os.path.abspath(self.file))
         try:

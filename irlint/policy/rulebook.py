@@ -27,14 +27,14 @@ def by_code(code: str) -> Rule:
 
 
 def in_order(code: str) -> tuple[str, int, str]:
-    """The sort key of a code: its family, then its number. Four digits follow three."""
+    """The sort key of a code: its family, then its number. A code with four digits comes after those with three."""
     return code[:4], len(code), code
 
 
 def named(rule: Rule, name: str) -> bool:
     """Whether ``name`` is the code or the name of a rule, or a prefix of its code.
 
-    A prefix that is the code of another rule does not count.
+    If a prefix is the code of another rule, it selects only that rule.
     """
     if not name or rule.name == name or rule.code == name.upper():
         return bool(name)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: The most digits of a size.
 DIGITS = 19
 
-#: The argument of the Python functions that replaces shapes, for messages.
+#: How messages name the argument of the Python functions that replaces shapes.
 BY = "shapes="
 
 

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 #: Neither suppressions nor baselines hide these rules, because the file was not checked completely.
 ALWAYS = frozenset([CHECK_CRASHED.code, CHECK_TIMED_OUT.code])
 
-#: The most unused entries of a model that are listed.
+#: Of the unused entries in the metadata of a model, at most this many are listed.
 UNUSED_SHOWN = 5
 
-#: The width of a code or a name. A prefix of codes has the number of its characters as width.
+#: If several entries match a rule, the entry with the largest width decides. The width of a prefix of codes is the
+#: number of its characters. A code or a name, which selects one rule, has this width.
 ONE_RULE = 100
 
 #: All messages about Git LFS pointers have these words.
@@ -87,10 +88,10 @@ def _names(finding: Finding) -> tuple[str, ...]:
 
 
 class _Entries:
-    """The entries for a file, with their indices."""
+    """The ``[[suppress]]`` entries that match a file, with their indices in the policy."""
 
     def __init__(self, policy: Policy, path: str) -> None:
-        #: The entries with a node without wildcards, by this name.
+        #: The entries with a ``node`` without wildcards, by this name.
         self.named: dict[str, list[tuple[int, Suppression]]] = {}
         self.others: list[tuple[int, Suppression]] = []
         for at in policy.suppress.fitting(path):
@@ -107,7 +108,7 @@ class _Entries:
 
 
 def in_force(entries: Iterable[Suppression], today: date | None = None) -> tuple[Suppression, ...]:
-    """The entries that have not expired on a day (None: today)."""
+    """The entries that have not expired on the day ``today``; None means the current day."""
     if today is None:
         from datetime import date
 
@@ -122,15 +123,15 @@ def by_file(entries: Sequence[Suppression], root: str) -> ByGlob[Suppression]:
 
 @record
 class Selection:
-    """A selection of rules by code: ``select`` without ``ignore``, and ``extend``."""
+    """A selection of rules by code: those of ``select`` without those of ``ignore``, and those of ``extend``."""
 
-    #: None selects the rules that were selected before.
+    #: None selects the rules that an earlier selection has selected.
     select: frozenset[str] | None = None
     ignore: frozenset[str] = frozenset()
     extend: frozenset[str] = frozenset()
 
     def chosen(self, code: str, before: bool) -> bool:
-        """Whether this selection has a rule, which may have been selected ``before``."""
+        """Whether this selection selects the rule. ``before`` states whether the earlier selection selected it."""
         chosen = before if self.select is None else code in self.select
         return code in self.extend or (chosen and code not in self.ignore)
 
@@ -138,7 +139,8 @@ class Selection:
 def selection(select: Iterable[str] | None, ignore: Iterable[str], extend: Iterable[str]) -> Selection:
     """The selection from lists of codes, prefixes of codes and names.
 
-    If a rule is selected and ignored, the larger width wins; for equal widths, it is ignored.
+    If a rule is both selected and ignored, the entry with the larger width decides. If the widths are equal, the rule
+    is ignored.
     """
     selected = _widths(select) if select is not None else {}
     added, removed = _widths(extend), _widths(ignore)
@@ -151,7 +153,7 @@ def selection(select: Iterable[str] | None, ignore: Iterable[str], extend: Itera
 def severities(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
     """The level of each rule, by code.
 
-    The last of the entries with the largest width counts.
+    Of the entries that match a rule, those with the largest width count, and of these the last.
     """
     widths: dict[str, int] = {}
     levels: dict[str, str] = {}
@@ -163,7 +165,7 @@ def severities(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _widths(names: Iterable[str]) -> dict[str, int]:
-    """The largest width of the entries that match a rule, by its code."""
+    """By code of a rule: the largest width of the ``names`` that match the rule."""
     from irlint.policy.rulebook import codes
 
     widths: dict[str, int] = {}
@@ -176,28 +178,28 @@ def _widths(names: Iterable[str]) -> dict[str, int]:
 
 @record
 class Policy:
-    """The findings that a run reports, and their severities."""
+    """Decides which findings a run reports, and with which severities."""
 
-    #: Each applies to the result of the selection before it.
+    #: Selections of rules. Each changes the result of the selection before it.
     selections: tuple[Selection, ...] = ()
-    #: (code, level).
+    #: (code of a rule, level of its findings).
     severities: tuple[tuple[str, str], ...] = ()
     file_ignores: ByGlob[FileIgnores] = ByGlob()
     #: The entries that have not expired.
     suppress: ByGlob[Suppression] = ByGlob()
     #: The fingerprints of findings to hide, by file and code.
     baseline: Mapping[str, Mapping[str, frozenset[str]]] | None = None
-    #: The files of the baseline are relative to this folder.
+    #: The folder to which the files in the baseline are relative.
     baseline_root: str = ""
-    #: Whether LFS pointers are no fault.
+    #: Whether findings about Git LFS pointers are suppressed.
     accepts_pointers: bool = False
-    #: The configuration file.
+    #: The path of the configuration file; "" without one.
     source: str = ""
-    #: The policy of the same run without a configuration.
+    #: The policy that the same run would have without its configuration.
     without_configuration: Policy | None = None
 
     def reports(self, code: str) -> bool:
-        """Whether the selections have a rule."""
+        """Whether the selections together select the rule with this code."""
         is_chosen = True
         for selection in self.selections:
             is_chosen = selection.chosen(code, is_chosen)
@@ -206,7 +208,7 @@ class Policy:
 
 @record
 class Remaining:
-    """The findings of a file that are reported, and those that are not."""
+    """The findings of a file, divided into reported and unreported ones."""
 
     #: (index, finding with its final severity) of each reported finding.
     kept: tuple[tuple[int, Finding], ...]
@@ -224,7 +226,7 @@ class Remaining:
 
 
 def remaining(policy: Policy, path: str, findings: Sequence[Finding]) -> Remaining:
-    """The findings of one file that are reported under a policy."""
+    """Divides the findings of one file into those that the policy reports and the others."""
     ignored_codes: frozenset[str] = frozenset()
     for entry in policy.file_ignores.of(path):
         ignored_codes |= entry.codes
@@ -282,7 +284,7 @@ def _errors_hidden(
 
 
 def ignored(model: Model, problems: Sequence[Problem]) -> tuple[list[bool], list[str]]:
-    """(whether metadata ignores each problem, notices about entries that are unused or no rule)."""
+    """(for each problem, whether metadata ignores it; notices about entries that match no problem or no rule)."""
     from irlint.policy.rulebook import named
 
     names_of_model = _ignored_rules(model.metadata)
@@ -329,10 +331,10 @@ def _ignored_rules(metadata: Mapping[str, str]) -> tuple[str, ...]:
 def stale(
     entries: ByGlob[Suppression], used: frozenset[int], checked: Iterable[str], is_complete: bool, policy: Policy
 ) -> Iterator[str]:
-    """Notices about the entries that hide nothing.
+    """Notices about the entries that hide no finding.
 
-    ``used`` are the indices of the other entries. Unless the run ``is_complete``, only entries that name a checked file
-    without wildcards have notices.
+    ``used`` are the indices of the entries that hide a finding. If the run is not complete, an entry has a notice only
+    if its file has no wildcards and was checked.
     """
     if len(used) == len(entries):
         return

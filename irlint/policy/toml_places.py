@@ -14,7 +14,7 @@ TOKEN = re.compile(
     r'"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|[\w+-]+|\n|\S', re.DOTALL
 )
 
-#: The change of the depth of nesting at a token.
+#: By token: by how much the token changes the depth of nesting.
 DEPTHS = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
@@ -24,7 +24,7 @@ class Places:
     def __init__(self, text: str) -> None:
         self._tokens = [token for token in TOKEN.finditer(f"{text}\n\n\n") if token[0][0] != "#"]
         words = [token[0] for token in self._tokens]
-        #: The indices of the tokens that are keys, by the key.
+        #: The indices of the tokens that are keys, by the text of the key.
         self._keys: dict[str, list[int]] = {}
         #: The indices of the keys in headers ``[[key]]``.
         self._entries: dict[str, list[int]] = {}
@@ -41,7 +41,7 @@ class Places:
     def span(self, path: Path, *, key: bool) -> tuple[int, int]:
         """(start, end) of the value at a path, or of its ``key``.
 
-        Without this value, the innermost table of the path that exists.
+        If there is no such value, the span is that of the innermost existing table of the path.
         """
         at, is_value = -1, False
         for part, table in zip(path, ("", *path)):
@@ -61,7 +61,7 @@ class Places:
         return self._tokens[at].start(), self._tokens[self._end(at) if is_value else at].end()
 
     def _element(self, key: int, index: int) -> int:
-        """The index of the first token of element ``index`` of the array with this key."""
+        """The index of the first token of element ``index`` of an array. ``key`` is the index of the array's key."""
         at = key + 3
         for before in range(index + 1):
             at = self._end(at) + 1 if before else at

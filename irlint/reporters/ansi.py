@@ -22,7 +22,7 @@ ROLES = {
 
 RESET = "0"
 
-#: The width of a pipe or file, the least width of a terminal, and the greatest width of sentences.
+#: The width that irlint uses for a pipe or file, the least for a terminal, and the greatest for sentences.
 PIPE_WIDTH = 100
 NARROWEST = 60
 WIDEST = 120
@@ -33,9 +33,9 @@ class Stream(Protocol):
 
 
 def colored(option: str, stream: Stream | None) -> bool:
-    """Whether to use color; makes the Windows console interpret colors.
+    """Whether to use color. On Windows, also makes the console interpret colors.
 
-    The first of these decides: ``--color``, NO_COLOR, FORCE_COLOR or CLICOLOR_FORCE, TERM, the stream.
+    The first of these that is set decides: ``--color``, NO_COLOR, FORCE_COLOR or CLICOLOR_FORCE, TERM, the stream.
     """
     if not _wanted(option, stream):
         return False

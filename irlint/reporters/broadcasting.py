@@ -9,12 +9,12 @@ from irlint.reporters.plain import spelled
 from irlint.reporters.tables import table
 from irlint.snippets.drawing import Row, Table
 
-#: The remark beside the clashing sizes.
+#: The remark beside sizes that cannot be broadcast with each other.
 REMARK = "cannot be broadcast"
 
 
 def rendered(found: dict[str, Any], encoding: str = "utf-8", columns: int = PIPE_WIDTH, color: bool = False) -> str:
-    """The rules in groups of equal results; characters that ``encoding`` lacks are escaped."""
+    """The rules, grouped by their results. Characters that ``encoding`` lacks are escaped."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for each in found["rules"]:
         groups.setdefault(str([each[key] for key in ("holds", "shape", "requires", "message", "offsets")]), []).append(

@@ -7,33 +7,33 @@ from functools import lru_cache, partial
 
 from irlint.reporters import ansi
 
-#: A space at which a line must not break: a control character, which `safe` escapes in texts.
+#: Stands for a space at which a line must not break. It is a control character, so no ``safe`` text contains it.
 GLUE = "\x1f"
 
-#: The longest text in backticks or brackets that is not broken, in characters.
+#: A text in backticks or brackets with at most this many characters is not broken.
 TOGETHER = 40
 
-#: A last line of at most this many columns begins with the clause that it ends.
+#: If the last line has at most this many columns, the clause that it ends moves into it.
 ORPHAN = 12
 
-#: Characters after which a word longer than a line may be broken.
+#: A word that is longer than a line is broken after one of these characters, if possible.
 BREAKS = frozenset("/.,:;_-+=)]")
 
-#: The number of columns of a line that is not fitted to the page.
+#: The width of a line that need not fit the page, in columns.
 UNBOUNDED = 2000
 
-#: The first and last of the Hangul letters without a column of their own.
+#: The first and the last of the Hangul letters that take no column of their own.
 MIDDLE_JAMO = ("\u1160", "\u11ff")
 
-#: (text, role that gives its color).
+#: (text, role that decides its color).
 Run = tuple[str, str]
 
 
 class Canvas:
-    """A page of text. ``gutter`` is the width before the bar; ``intact`` is a text that is never broken.
+    """A page of text. Its lines have a gutter, a bar ``|``, and text.
 
-    On an ``uncut`` page, only sentences are wrapped, and other lines may be longer than the page. A ``complete`` page
-    has all entries of long lists.
+    ``gutter`` is the width of the gutter. ``intact`` is a text that is never broken. On an ``uncut`` page, sentences
+    are wrapped, and other lines may be longer than the page. On a ``complete`` page, long lists keep all entries.
     """
 
     __slots__ = ("color", "columns", "complete", "gutter", "intact", "lines", "painted", "severity", "uncut")
@@ -61,7 +61,7 @@ class Canvas:
         self.lines: list[str] = []
 
     def page(self, gutter: int, severity: str, intact: str) -> Canvas:
-        """An empty page like this one for the next finding."""
+        """An empty page for the next finding, with the settings of this page."""
         return Canvas(self.columns, self.color, gutter, severity, intact, uncut=self.uncut, complete=self.complete)
 
     @property
@@ -70,12 +70,12 @@ class Canvas:
 
     @property
     def room(self) -> int:
-        """The columns to the right of the bar, for lines of the model and for shapes."""
+        """The number of columns to the right of the bar, for lines of the model and for shapes."""
         return UNBOUNDED if self.uncut else self.columns - self.gutter - 3
 
     @property
     def ample(self) -> int:
-        """The columns to the right of the bar for lines that only lose unmarked entries of long lists."""
+        """Like ``room``, for lines of which only unmarked entries of long lists may be omitted."""
         return UNBOUNDED if self.complete else self.columns - self.gutter - 3
 
     def headline(self, tag: str, message: str) -> None:
@@ -125,7 +125,7 @@ class Canvas:
         self.lines.append(f"{bar} {''.join(self.painted(text, role) if role else text for text, role in left)}")
 
     def gap(self) -> None:
-        """A line for omitted lines."""
+        """A line that stands for omitted lines."""
         self.lines.append(self.painted("...", "gutter"))
 
     def remark(self, tag: str, text: str, role: str) -> None:
@@ -171,7 +171,7 @@ def wrapped(text: str, room: int, later: int | None = None, intact: str = "") ->
 
 
 def _without_orphan(lines: list[str], room: int) -> list[str]:
-    """The lines; a short last line begins after the last colon of the line before."""
+    """The lines. A short last line is joined with the text after the last colon of the line before it."""
     if len(lines) < 2 or display(lines[-1]) > ORPHAN:
         return lines
     head, colon, clause = lines[-2].rpartition(": ")
@@ -182,7 +182,7 @@ def _without_orphan(lines: list[str], room: int) -> list[str]:
 
 
 def _beginning(word: str, room: int) -> str:
-    """The beginning of a word that fits, up to a separator in its second half."""
+    """The longest beginning of a word that fits. If possible, it ends after one of BREAKS in its second half."""
     taken = fitting(word, room)
     ends = [index + 1 for index, character in enumerate(taken) if character in BREAKS]
     at = max(ends, default=0)
@@ -190,7 +190,7 @@ def _beginning(word: str, room: int) -> str:
 
 
 def _with_unbroken_parts(text: str) -> str:
-    """The text with GLUE in its short parts in backticks or brackets."""
+    """The text with GLUE in place of the spaces in short parts in backticks or brackets."""
     parts = text.split("`")
     quoted = range(1, len(parts) - 1, 2)
     for index, part in enumerate(parts):

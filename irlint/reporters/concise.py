@@ -1,4 +1,4 @@
-"""One finding, one line."""
+"""The report with one line for each finding."""
 
 from __future__ import annotations
 

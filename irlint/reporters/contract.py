@@ -6,7 +6,7 @@ from irlint.lazy_typing import Any
 from irlint.reporters.canvas import display
 from irlint.reporters.plain import headed, safe, spelled
 
-#: The largest width of the first column.
+#: The largest width of the first column. Longer entries shift what follows.
 WIDEST = 44
 
 
@@ -49,7 +49,7 @@ def _rows(rows: list[tuple[str, str]]) -> str:
 
 
 def _notes(contract: dict[str, Any]) -> list[str]:
-    """Notes on symbols that are not sizes of inputs, and on undecided conditions."""
+    """Notes: the meanings of symbols that are not sizes of inputs, and the number of undecided conditions."""
     notes = []
     mentioned = " ".join(
         str(each) for part in ("inputs", "outputs") for entry in contract[part] for each in entry["shape"] or ()

@@ -8,10 +8,10 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Any
 from irlint.reporters.plain import safe, spelled
 
-#: The largest number of shown changes of a kind that are not breaking.
+#: Of the changes of one kind that are not breaking, at most this many are shown.
 SHOWN = 12
 
-#: (heading, beginnings of the kinds of changes below it).
+#: (heading, beginnings of the kinds of changes that are listed below it).
 SECTIONS = (
     ("inputs and outputs", ("input", "output", "type", "contract")),
     ("opsets and operators", ("opset", "operator")),
@@ -19,14 +19,14 @@ SECTIONS = (
     ("costs", ("cost",)),
 )
 
-#: The sign of a change by the end of its kind.
+#: The sign before a change, by the last word of its kind.
 SIGNS = {"removed": "-", "added": "+"}
 
 Changes = Sequence[dict[str, Any]]
 
 
 def rendered(diff: dict[str, Any], encoding: str = "utf-8") -> str:
-    """The verdict and the changes by subject; characters that ``encoding`` lacks are escaped."""
+    """The verdict, then the changes by subject. Characters that ``encoding`` lacks are escaped."""
     lines = [f"{_model(diff['old'])} -> {_model(diff['new'])}", _verdict(diff)]
     for heading, changes in _sections(diff):
         lines.append(heading)
@@ -79,7 +79,7 @@ def _sections(diff: dict[str, Any]) -> Iterator[tuple[str, Changes]]:
 
 
 def _rows(changes: Changes, every: bool) -> Iterator[tuple[str, str]]:
-    """(sign, text) of rows. Operators share a row; unless ``every``, a kind has at most SHOWN rows."""
+    """(sign, text) of each row. Changes of operators share one row. Unless ``every``, a kind has at most SHOWN rows."""
     counts: dict[str, int] = {}
     operators = [each["message"] for each in changes if each["kind"].startswith("operator-") and each["name"]]
     if operators:

@@ -1,4 +1,4 @@
-"""The text report as a part of another form."""
+"""The text report, for use inside a report of another form."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def of_all(report: Report) -> str:
 
 
 def within(text: str, room: int) -> str:
-    """The complete findings of a text report that fit into ``room`` bytes, then MORE if others do not fit."""
+    """The first findings of a text report, as many as fit into ``room`` bytes, then MORE if some do not fit."""
     if len(text.encode("utf-8", "backslashreplace")) <= room:
         return text
     kept: list[str] = []

@@ -2,9 +2,9 @@
 
 Three rules of torch matter here:
 
-* Torch fixes a size that is 0 or 1 in the example input, or is computed from such a size.
+* Torch fixes a size if it is 0 or 1 for the example inputs, or is computed from a size that is.
 * Torch refuses a Dim that can make a size inside the model 0 or 1.
-* Sympy reads the name of a Dim from which others are computed. "N" and "sequence" are functions there.
+* If other Dims are computed from a Dim, sympy parses its name. The names "N" and "sequence" are functions of sympy.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ BY_POSITION = (
 
 @record
 class _Size:
-    """A dynamic size."""
+    """A dynamic size in the code."""
 
-    #: The line that defines it.
+    #: The line of code that defines the size.
     line: str
-    #: The sizes that examples may have.
+    #: The sizes that example inputs may have.
     examples: Sizes
-    #: Whether torch infers its range.
+    #: Whether torch infers the range of the size.
     is_inferred: bool = False
 
 
@@ -49,7 +49,7 @@ class _Names:
 
     #: The Python variable of each symbol.
     variables: Mapping[str, str]
-    #: The used names of Dims.
+    #: The names of Dims that are already used.
     taken: set[str]
 
     def of_dim(self, name: str) -> str:
@@ -87,7 +87,7 @@ def lines(profile: Profile) -> Iterator[str]:
 
 
 def _example(profile: Profile, names: _Names, sizes: Mapping[str, _Size]) -> str:
-    """A comment with the least sizes of example inputs that meet all conditions."""
+    """A comment with the least sizes that example inputs can have if they meet all conditions."""
     allowed = {free.name: sizes[free.name].examples if free.name in sizes else free.sizes for free in leaders(profile)}
     found = profile.constraints.least(allowed)
     if found is None:
@@ -104,7 +104,7 @@ def _variables(profile: Profile) -> dict[str, str]:
 
 
 def _dynamic_sizes(profile: Profile, names: _Names) -> Iterator[tuple[str, _Size]]:
-    """(symbol, size) of each dynamic size, except for sizes that torch fixes."""
+    """(symbol, size) of each dynamic size. Omits sizes that torch fixes."""
     depends, (written, tied) = profile.dependence, _written(profile)
     for free in leaders(profile):
         variable = names.variables[free.name]
@@ -133,7 +133,10 @@ def _dynamic_sizes(profile: Profile, names: _Names) -> Iterator[tuple[str, _Size
 
 
 def _written(profile: Profile) -> tuple[set[str], set[str]]:
-    """(symbols whose multiples are sizes of inputs, symbols in other expressions that are sizes of inputs)."""
+    """(symbols in linear expressions, symbols in other expressions). Both are sets for the sizes of inputs.
+
+    A size that is a single symbol does not count as an expression.
+    """
     roots: set[str] = set()
     others: set[str] = set()
     for dim in (dim for _, shape in profile.inputs for dim in shape or ()):
@@ -144,7 +147,7 @@ def _written(profile: Profile) -> tuple[set[str], set[str]]:
 
 
 def _root(free: SymbolicSize, found: Progression, names: _Names, *, is_shared: bool) -> _Size | None:
-    """A size with the accepted sizes ``found``; None if torch fixes it. Others are computed from it if ``is_shared``."""
+    """A size that accepts ``found``; None if torch fixes it. If ``is_shared``, other sizes are computed from it."""
     rest = found.first % found.step
     low = (found.first - rest) // found.step
     high = None if found.last is None else (found.last - rest) // found.step
@@ -176,7 +179,7 @@ def _multiple(multiple: Linear, root: str) -> str:
 
 
 def _scaled(text: str, factor: int, rest: int) -> str:
-    """``2 * text + 1``."""
+    """A linear expression of ``text``, such as ``2 * text + 1``."""
     scaled = text if factor == 1 else f"{factor} * {text}"
     return scaled if not rest else f"{scaled} {'+' if rest > 0 else '-'} {abs(rest)}"
 
@@ -186,13 +189,13 @@ def _inferred(free: SymbolicSize, variable: str) -> _Size:
 
 
 def _examples(free: SymbolicSize) -> Sizes:
-    """The sizes for which torch fixes no size; all sizes if there are none."""
+    """The accepted sizes for which torch fixes no size. If there are none, all accepted sizes."""
     found = met(free.sizes, between(max(LEAST_EXAMPLE, free.ones + 1), None))
     return free.sizes if found is None or found.is_empty else found
 
 
 def _hint(free: SymbolicSize) -> str:
-    """``Dim.AUTO`` with the bounds of a size."""
+    """``Dim.AUTO`` with the bounds of a size, such as ``Dim.AUTO(min=2)``."""
     least, greatest = free.sizes.least, free.sizes.greatest
     limits = [f"min={least}"] if least > 1 else []
     limits += [] if greatest is None else [f"max={greatest}"]

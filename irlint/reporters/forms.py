@@ -1,4 +1,4 @@
-"""The forms of a report, one row each."""
+"""The table of the forms of a report, such as text, JSON and SARIF."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ class Form:
 
     name: str
     purpose: str
-    #: The arguments of ``rendered`` after the report.
+    #: The names of the arguments of the function ``rendered`` after the report.
     takes: tuple[str, ...] = ()
     #: Whether the output is for programs: UTF-8, and the same bytes everywhere.
     document: bool = False
-    #: Whether consequences are findings of their own, and nodes have their inputs.
+    #: Whether consequences are listed as findings, and findings have the inputs of their nodes.
     lists_consequences: bool = False
     #: Whether findings have snippets.
     drawn: bool = False
-    #: Whether findings have fixes. Forms that are ``drawn`` or list consequences always have them.
+    #: Whether findings have fixes. They also have fixes if the form is ``drawn`` or ``lists_consequences``.
     has_fixes: bool = False
     #: Whether suppressed findings are included.
     silenced: bool = False
     #: Whether facts about the models are included.
     facts: bool = False
-    #: The environment variable with the path of a file, to which the ``page`` of the module is appended.
+    #: The name of an environment variable with the path of a file. The ``page`` of the module is appended to this file.
     page: str = ""
     #: The suffixes of files with this form.
     suffixes: tuple[str, ...] = ()
-    #: How to escape CI commands, a key of ``plain.ESCAPED``; "" if the module escapes them.
+    #: The notation in which CI commands are escaped, a key of ``plain.ESCAPED``; "" if the module itself escapes them.
     notation: str = "text"
-    #: Whether standard output gets the part about a file as soon as its check ends.
+    #: Whether the part about a file is written to standard output as soon as the check of the file ends.
     streamed: bool = False
 
     def rendered(self, report: Report, **settings: Any) -> str:
@@ -43,7 +43,7 @@ class Form:
         return text
 
     def paged(self, report: Report, before: int) -> str:
-        """The page for a file that has ``before`` bytes."""
+        """The page to append to a file that already has ``before`` bytes."""
         module = self._module()
         text: str = module.page(report.folded(), module.PAGE - before)
         return text

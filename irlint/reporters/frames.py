@@ -1,4 +1,7 @@
-"""Lines of a model with marks below them, as text."""
+"""Lines of a model with marks below them, as text.
+
+``Piece.expendable`` states which pieces of a line are omitted first if the line is too long.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,16 @@ from irlint.records import record, replaced
 from irlint.reporters.canvas import Canvas, Run, cut, display, wrapped
 from irlint.snippets.drawing import Line, Piece
 
-#: Attributes of more columns than this are cut in a line that does not fit.
+#: If a line does not fit, attributes of more columns are cut to this width.
 LONG = 48
 
-#: The last column in which aligned comments may begin.
+#: The comments of lines are aligned unless they would begin after this column.
 FAR = 100
 
-#: The longest text in place of omitted entries of a list.
+#: The longest text that replaces omitted entries of a list.
 ELISION = ", ..., "
 
-#: The least width of a label, unless it is shorter. Bars in its way are omitted.
+#: A label has at least this width, unless it is shorter. Bars of other marks are omitted where the label needs room.
 LABEL = 24
 
 
@@ -43,7 +46,7 @@ def frame(lines: Sequence[Line], canvas: Canvas) -> None:
 
 
 def crowding(lines: Sequence[Line], room: int, expendable: int) -> set[str]:
-    """The names in lines that do not fit without the unmarked pieces of at least this ``expendable``."""
+    """The names in lines that are too long even without unmarked pieces of this ``expendable`` or a higher one."""
     found: set[str] = set()
     for line in lines:
         kept = list(line.pieces)
@@ -59,7 +62,10 @@ def _role(piece: Piece, canvas: Canvas) -> str:
 
 
 def _fitted(pieces: list[Piece], room: int) -> list[Piece]:
-    """The pieces in ``room`` columns: omits expendable ones, then cuts texts, then keeps a window."""
+    """The pieces, made to fit into ``room`` columns.
+
+    Omits expendable pieces first, then cuts long texts, then keeps only a window around a mark.
+    """
     kept = pieces
     for step in (3, 2, 1):
         if _length(kept) <= room:
@@ -80,7 +86,7 @@ def _length(pieces: Sequence[Piece]) -> int:
 
 
 def _without(pieces: list[Piece], step: int, room: int) -> list[Piece]:
-    """The pieces with ``...`` in place of as many unmarked ones of this ``expendable`` as necessary."""
+    """The pieces. As many unmarked pieces with ``expendable == step`` as necessary are replaced by ``...``."""
     total = _length(pieces)
     dropped: set[int] = set()
     for index in reversed(range(len(pieces))):
@@ -121,7 +127,7 @@ def _elision(pieces: list[Piece], dropped: set[int], first: int) -> str:
 
 
 def _window(pieces: list[Piece], room: int) -> list[Piece]:
-    """The part of the pieces that fits around the first mark, if possible a primary one."""
+    """The part of the pieces around the first primary mark, or else around the first mark, that fits."""
     marked = next((i for i, piece in enumerate(pieces) if piece.mark == "primary"), None)
     if marked is None:
         marked = next((i for i, piece in enumerate(pieces) if piece.mark), 0)
@@ -144,7 +150,7 @@ def _window(pieces: list[Piece], room: int) -> list[Piece]:
 
 
 def _between(text: str, first: int, last: int) -> str:
-    """The characters of a text that are completely between two columns."""
+    """The characters of a text that lie completely between the columns ``first`` and ``last``."""
     if text.isascii():
         return text[max(0, first) : max(0, last)]
     at, kept = 0, ""
@@ -192,7 +198,7 @@ def _sign(piece: Piece) -> str:
 
 
 def _hang(marks: list[_Mark], canvas: Canvas) -> None:
-    """Writes the labels below their marks, the last one first, with bars up to the others."""
+    """Writes the labels below their marks, the last label first. Bars connect the other marks with their labels."""
     if marks and (len(marks) > 1 or marks[0].column + display(marks[0].piece.label) <= canvas.room):
         _bars(marks, canvas, None)
     while marks:

@@ -14,7 +14,7 @@ from irlint.reporters.plain import safe, summary, unheard
 
 COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
-#: The number of commands of each kind that GitHub shows. It silently drops the others.
+#: GitHub shows at most this many commands of each kind, and silently drops further ones.
 SHOWN = 10
 
 PAGE = markdown.PAGE
@@ -24,7 +24,10 @@ LOG = 1_000_000
 
 
 def rendered(report: Report) -> str:
-    """At most ten commands of each severity, then the other findings and the text report, folded, then the summary."""
+    """At most ten commands for each severity, then two folded parts, then the summary.
+
+    The folded parts are the findings without a command, and the text report.
+    """
     places = repository_paths(report)
     commands: list[str] = []
     rest: list[Finding] = []
@@ -89,7 +92,7 @@ def _in_full(report: Report) -> Iterable[str]:
 
 
 def _log(text: str) -> str:
-    """A line without commands of the older kind, which may begin anywhere in a line."""
+    """A line in which ``##[`` begins no command. Commands of this older kind may begin anywhere in a line."""
     return text.replace("##[", "## [")
 
 

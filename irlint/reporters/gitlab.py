@@ -11,7 +11,7 @@ SEVERITIES = {"error": "critical", "warning": "minor", "note": "info"}
 
 
 def rendered(report: Report) -> str:
-    """One issue per line, in document order, with distinct fingerprints."""
+    """The issues in document order, one on each line. No two issues have the same fingerprint."""
     import json
 
     places = repository_paths(report)

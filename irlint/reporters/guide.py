@@ -37,7 +37,7 @@ FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "guide")
 
 BLANK = re.compile(r"\n(?:(?:\x1b\[[\d;]*m| )*\n){2,}")
 
-#: Replacements for the characters of rich that some terminals lack.
+#: Replacements of characters that the package rich writes, and that some terminals lack.
 ASCII = str.maketrans("\N{BULLET}\N{BOX DRAWINGS LIGHT HORIZONTAL}\N{BOX DRAWINGS HEAVY HORIZONTAL}", "*--")
 
 FENCED = re.compile(r"(^```.*?^```$)", re.M | re.S)
@@ -59,7 +59,7 @@ def title(topic: str) -> str:
 
 
 def topic(name: str) -> str | None:
-    """The topic with this name, or the only topic with this word in its title; None without one."""
+    """The topic with this name. Else, if only one topic has this word in its title, this topic. Else None."""
     word = name.lower()
     if word in TOPICS:
         return word

@@ -1,4 +1,4 @@
-"""Findings in one line, and paths in a repository."""
+"""Findings as one line of text, and paths relative to the root of a repository."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ from irlint.reporters.plain import safe
 
 
 def headline(finding: Finding) -> str:
-    """``Add: … (add_12), and 3 that follow``."""
+    """The finding in one line, such as ``Add: … (add_12), and 3 that follow``."""
     op = f"{safe(finding.op)}: " if finding.op else ""
     where = place_in_graph(finding.graph, finding.node if finding.node is not None else finding.value)
     return f"{op}{safe(finding.message)}" + (f" ({where})" if where else "") + and_following(finding)
 
 
 def and_following(finding: Finding) -> str:
-    """``, and 43 that follow``; "" if none follow."""
+    """The number of consequences of a finding, such as ``, and 43 that follow``; "" if it has none."""
     count = len(finding.following)
     return f", and {count} that {'follows' if count == 1 else 'follow'}" if count else ""
 
 
 def place_in_graph(graph: str, name: str | None) -> str:
-    """``loop_1/body: add_12``, or only the name or the graph."""
+    """A name with its graph, such as ``loop_1/body: add_12``. Omits what is empty."""
     return safe(f"{graph}: {name}" if graph and name else name or graph)
 
 
 def repository_paths(report: Report) -> dict[str, str]:
-    """The paths of a report from the root of the repository, by path, with forward slashes. Outside, they are absolute.
+    """For each path of a report, the path relative to the root of the repository, with forward slashes.
 
-    The root is the nearest folder with ``.git`` from the working directory upwards, or that directory itself.
+    The root is the nearest folder with ``.git`` from the working directory upwards, or else the working directory. A
+    path outside of the root becomes absolute.
     """
     root = _root(os.getcwd())
     paths = [file.path for file in report.files] + [finding.path for finding in report.findings]

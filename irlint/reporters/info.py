@@ -16,10 +16,10 @@ from irlint.reporters.canvas import display
 from irlint.reporters.markdown import MARKDOWN
 from irlint.reporters.plain import headed, safe, spelled
 
-#: The largest number of named operators, conditions and symbols.
+#: The report names at most this many operators, as many conditions, and as many symbols.
 SHOWN = 8
 
-#: The longest expression in characters, also in a cell of a table.
+#: The largest number of characters of an expression: in general (LONGEST), and in a cell of a table (LONGEST_CELL).
 LONGEST = 160
 LONGEST_CELL = 48
 
@@ -56,7 +56,7 @@ def markdown(info: dict[str, Any]) -> str:
 
 
 def size_text(size: int | str | None, sizes: Mapping[str, int], longest: int = LONGEST) -> str:
-    """A rounded number or expression in at most ``longest`` characters, with the largest terms for ``sizes`` first."""
+    """A rounded number or expression, cut to ``longest`` characters. The largest terms at ``sizes`` come first."""
     if size is None:
         return "not known"
     if isinstance(size, int):
@@ -69,12 +69,12 @@ def size_text(size: int | str | None, sizes: Mapping[str, int], longest: int = L
 
 
 def _dim(size: int | str) -> Dim:
-    """A count of the data; raises FAILURES."""
+    """The number or expression that ``size`` writes. Raises one of FAILURES if it cannot be parsed."""
     return dim_of(ast.parse(str(size), mode="eval").body, partial(symbol, lower=1))
 
 
 def _stamp(info: Mapping[str, Any]) -> str:
-    """``version 8, opset 17, pytorch 2.1``."""
+    """The versions and the producer of a model: ``version 8, opset 17, pytorch 2.1``."""
     opsets = ", ".join(f"{name or 'opset'} {version}" for name, version in info["opsets"].items())
     version = f"version {info['format_version']}" if info["format_version"] else ""
     return safe(", ".join(text for text in (version, opsets, info["producer"]) if text))
@@ -156,7 +156,7 @@ def _expensive_node(each: Mapping[str, Any], info: Mapping[str, Any]) -> tuple[s
 
 
 def _percent(part: int | str, info: Mapping[str, Any]) -> str:
-    """The share of all MACs in percent."""
+    """The share of ``part`` in all MACs, in percent."""
     try:
         one, every = (magnitude(_dim(each), info["sizes"]) for each in (part, info["macs"]))
     except FAILURES:
@@ -165,7 +165,7 @@ def _percent(part: int | str, info: Mapping[str, Any]) -> str:
 
 
 def _needs_explanation(name: str, info: Mapping[str, Any]) -> bool:
-    """Whether the costs or an output mention a symbol that is not the size of an input."""
+    """Whether the costs or the outputs mention the symbol ``name``, and no input has it as a size."""
     texts = [str(info["macs"]), str(info["peak_memory"]), *(str(each["shape"]) for each in info["outputs"])]
     declared = {dim for each in info["inputs"] for dim in each["shape"] or ()}
     return name not in declared and any(name in text for text in texts)

@@ -26,10 +26,10 @@ class _Case:
 
 
 def rendered(report: Report, fail_on: str = "error") -> str:
-    """A suite for each file, with a case for each finding, or one case without findings.
+    """A test suite for each file, with a test case for each finding. A file without findings has one case.
 
-    Cases of findings below the severity ``fail_on`` pass. Findings of unreadable files are errors. Files that are not
-    models, and unreadable files without findings, have a skipped case.
+    A case passes if its finding is below the severity ``fail_on``. In an unreadable file, cases
+    of findings are errors. A skipped file, and an unreadable file without findings, has one skipped case.
     """
     least = Severity.ERROR.rank if fail_on == "never" else Severity(fail_on).rank
     found: dict[str, list[Finding]] = {}

@@ -14,15 +14,15 @@ from irlint.reporters.plain import headed, safe, spelled
 #: The longest value in the table, in characters.
 SHOWN = 48
 
-#: The widest aligned columns.
+#: The largest widths to which columns are aligned. Longer entries shift what follows.
 WIDEST = (48, 24, 40)
 
-#: The least widths of names, types and values on a page of limited width.
+#: On a page of limited width, names and types keep at least this width. Values with less room are omitted.
 LEAST_NAME = 24
 LEAST_TYPE = 32
 LEAST_CONTENTS = 12
 
-#: The indentation of a continued line.
+#: The further lines of a type are indented by this many columns.
 MORE = 6
 
 Row = tuple[str, str, str, str]
@@ -66,7 +66,7 @@ def _rendered(listing: dict[str, Any], encoding: str, columns: int | None, every
 
 
 def _condition(condition: str, why: str, conditions: list[tuple[str, str]], columns: int | None) -> str:
-    """A condition and its reason; the first column is aligned for all ``conditions``."""
+    """The lines for a condition and its reason. The column of reasons is the same for all ``conditions``."""
     width = min(max(len(each) for each, _ in conditions), 60 if columns is None else columns // 2)
     if columns is None:
         return f"  {condition:{width}}  {why}\n"
@@ -88,7 +88,10 @@ def _row(entry: dict[str, Any], listing: dict[str, Any], encoding: str) -> Row:
 
 
 def table(listing: dict[str, Any]) -> list[Row]:
-    """(path of the body and name; operator, ``input`` or ``initializer``; type; known numbers) of each value."""
+    """A row for each value: (name with the path of its body, origin, type, known numbers).
+
+    The origin is an operator, ``input`` or ``initializer``.
+    """
     rows = (_row(entry, listing, "utf-8") for entry in listing["values"])
     graphs = (f"{safe(entry['graph'])}: " if entry["graph"] else "" for entry in listing["values"])
     return [(f"{graph}{name}", *rest) for graph, (name, *rest) in zip(graphs, rows)]  # type: ignore[misc]
@@ -119,7 +122,7 @@ def _padded(text: str, columns: int) -> str:
 
 
 def type_of(entry: dict[str, Any]) -> str:
-    """``float32[1, N]``, or ``float32[...]`` for an unknown rank."""
+    """The type of a value, such as ``float32[1, N]``, or ``float32[...]`` if its rank is unknown."""
     shape = "[...]" if entry["shape"] is None else f"[{', '.join(map(str, entry['shape']))}]"
     return f"{entry['dtype'] or '?'}{as_message(shape)}"
 

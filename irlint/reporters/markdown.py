@@ -13,7 +13,7 @@ from irlint.reporters.headlines import headline, repository_paths
 from irlint.reporters.plain import safe, summary
 from irlint.reporters.repeated import once
 
-#: The largest number of characters of a comment on GitHub, and of bytes of a job summary.
+#: The largest sizes on GitHub: of a comment in characters, and of a job summary in bytes.
 COMMENT, PAGE = 65_536, 1_024_000
 
 #: Escapes for the characters with a meaning in Markdown.
@@ -23,7 +23,7 @@ HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 
 
 def rendered(report: Report) -> str:
-    """``page_of`` for a comment on GitHub."""
+    """The report as a comment on GitHub."""
     return page_of(report, COMMENT)
 
 
@@ -65,7 +65,7 @@ def place_of(finding: Finding, places: Mapping[str, str]) -> str:
 
 
 def _row(finding: Finding, places: Mapping[str, str], files: int) -> str:
-    """The row of a finding that is also in ``files`` more files."""
+    """The row of a finding. ``files`` more files have an equal finding."""
     place = place_of(finding, places).translate(MARKDOWN) + (f" and {counted(files, 'more file')}" if files else "")
     text = unlinked(headline(finding).translate(MARKDOWN))
     return f"| {finding.severity.value} | {finding.rule.code} {finding.rule.name} | {unlinked(place)} | {text} |\n"
@@ -77,7 +77,7 @@ def unlinked(text: str) -> str:
 
 
 def _folded(report: Report, places: Mapping[str, str], room: int) -> str:
-    """The folded text report on each model that fits into ``room`` bytes, or ""."""
+    """The folded text reports on the first models, as many as fit into ``room`` bytes; "" if none fits."""
     by_path: dict[str, list[Finding]] = {}
     for finding in report.findings:
         by_path.setdefault(finding.path, []).append(finding)
@@ -96,7 +96,7 @@ def _folded(report: Report, places: Mapping[str, str], room: int) -> str:
     return "".join(parts) if len(parts) > 1 or (parts and parts[0].startswith("<")) else ""
 
 
-#: The number of bytes for the markup around the report on a model.
+#: The number of bytes that are reserved for the markup around the report on a model.
 FRAME = 400
 
 

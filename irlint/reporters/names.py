@@ -1,4 +1,7 @@
-"""Shortens the names in one finding: removes a common scope, and cuts long names."""
+"""Shortens the names in one finding: removes a common scope, and cuts long names.
+
+A scope is a beginning of names that ends with ``/`` or ``.``, such as ``/layers.0/attn/``.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +12,21 @@ from irlint.reporters.canvas import cut, display, ending
 from irlint.reporters.plain import safe
 from irlint.snippets.drawing import Line, Piece, Snippet, Table
 
-#: The sign in place of the scope.
+#: The sign that replaces the scope.
 SCOPE = "~"
 
-#: The fewest characters that a scope saves in total.
+#: A scope is used only if it saves at least this many characters.
 SAVED = 24
 
-#: Characters that may be part of a name before a scope.
+#: After one of these characters, the text of a scope is no beginning of a name.
 _WITHIN = frozenset("_.-:/~")
 
 
 def scope_of(names: Iterable[str], path: str = "", own: str = "") -> str:
-    """The common scope that saves most characters, such as ``/layers.0/attn/``, or "".
+    """The scope that saves most characters in ``names``, or "" if no scope saves enough.
 
-    ``own``, the name of the node at fault, begins with the scope if it contains ``/``. ``path``, the path of the file,
-    does not begin with the scope.
+    ``own`` is the name of the node at fault. If it contains ``/``, it must begin with the scope. ``path`` is the path
+    of the file. It must not begin with the scope.
     """
     every = set(names)
     inside = own if "/" in own else ""
@@ -44,7 +47,7 @@ def scope_of(names: Iterable[str], path: str = "", own: str = "") -> str:
 
 
 def without_scope(text: str, scope: str) -> str:
-    """The text with ``~/`` or ``~.`` in place of the scope at the beginning of names."""
+    """The text with ``~/`` or ``~.`` in place of the scope, wherever a name begins with the scope."""
     if not scope or scope not in text:
         return text
     parts = text.split(scope)
@@ -56,7 +59,7 @@ def without_scope(text: str, scope: str) -> str:
 
 
 def named_shortly(snippet: Snippet, scope: str) -> Snippet:
-    """The snippet with the scope removed from its names, and without control characters."""
+    """The snippet with its names ``without_scope``, and with unprintable characters escaped."""
     table, lines = snippet.table, snippet.lines
     rows = table.rows if table is not None else ()
     texts = {text for line in lines for each in line.pieces for text in (each.text, each.name, each.label)}
@@ -82,7 +85,7 @@ def named_shortly(snippet: Snippet, scope: str) -> Snippet:
 
 
 def with_cut_names(snippet: Snippet, limit: int, wide: Collection[str]) -> Snippet:
-    """The snippet with its ``wide`` names cut to ``limit`` columns and a number. Different names stay different."""
+    """The snippet with the names in ``wide`` cut to ``limit`` columns. Different names stay different."""
     texts = distinct_texts(snippet.names, limit, wide)
     cuts = {name: text for name, text in texts.items() if text != name}
     if not cuts:
@@ -107,7 +110,7 @@ def with_cut_names(snippet: Snippet, limit: int, wide: Collection[str]) -> Snipp
 
 
 def _cut_within(text: str, cuts: dict[str, str]) -> str:
-    """A text such as ``y: float[2]`` or ```y` is declared here`` with its names cut."""
+    """A text such as ``y: float[2]`` or ```y` is declared here``, with names replaced by their ``cuts``."""
     words = (word.strip("`,:") for word in text.split(" ")) if text else ()
     for word in words:
         if word in cuts:
@@ -116,7 +119,10 @@ def _cut_within(text: str, cuts: dict[str, str]) -> str:
 
 
 def distinct_texts(names: Iterable[str], limit: int, wide: Collection[str] | None = None) -> dict[str, str]:
-    """Distinct texts for the names, of at most ``limit`` columns and a number. With ``wide``, only those are cut."""
+    """A distinct text for each name, cut to ``limit`` columns. Equal texts also get a number.
+
+    If ``wide`` is not None, only names in ``wide`` are cut.
+    """
     texts = {name: tail(name, limit) if wide is None or name in wide else name for name in names}
     for ending_alike in _groups_with_one_text({name: _without_head(text) for name, text in texts.items()}):
         for name in ending_alike:
@@ -139,9 +145,9 @@ def _without_head(text: str) -> str:
 
 
 def _with_difference(name: str, others: Iterable[str], limit: int) -> str:
-    """The end of a name, from the part that distinguishes it from ``others``; "" without room or such a part.
+    """The end of a name, from the part that distinguishes the name from ``others``.
 
-    If necessary, the parts between this part and the last part are omitted.
+    If necessary, omits the parts between this part and the last part. Returns "" if there is no such part, or no room.
     """
     parts = name.split("/")
     same = 0
@@ -171,7 +177,7 @@ def _common_folder_length(names: list[str]) -> int:
 
 
 def _numbered(text: str, number: int, taken: Collection[str]) -> str:
-    """The text with the first number from ``number`` on that makes it distinct from ``taken``."""
+    """The text with a number after it: the first from ``number`` on with which the text is not in ``taken``."""
     while (numbered := f"{text}#{number}") in taken:
         number += 1
     return numbered

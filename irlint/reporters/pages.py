@@ -1,4 +1,4 @@
-"""The pages and the table of rules."""
+"""The page of a rule, and tables of rules, as text for a terminal."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from irlint.reporters.canvas import wrapped
 
 WIDTH = 100
 
-#: The fewest columns of a sentence beside a name in a table.
+#: With fewer columns beside the name of a rule, its summary begins on the next line.
 BESIDE = 40
 
-#: A sentence on how to try the rules of a family.
+#: For a family of rules, a sentence about a command that applies them.
 TRIED = {
     "broadcasting": "`irlint broadcast 1,64,56,56 64,1,1` applies each broadcast rule to these shapes; try others, too."
 }
 
-#: Of a good example with at least this many lines, only the differences from the bad one are shown.
+#: A good example of at least this many lines is cut to the lines that differ from the bad example.
 LONG = 8
 
 
@@ -48,7 +48,7 @@ def _example(text: str) -> str:
 
 
 def _good(rule: Rule) -> str:
-    """The good example, if long only the lines around its differences from the bad one."""
+    """The good example. A long one is cut to the lines that differ from the bad example, and their neighbors."""
     lines = rule.good.strip("\n").split("\n")
     if len(lines) < LONG:
         return _example(rule.good)
@@ -64,7 +64,7 @@ def _good(rule: Rule) -> str:
 
 
 def family(name: str, rules: Iterable[Rule], columns: int | None = None, *, color: bool = False) -> str:
-    """A heading and the table of ``rules``, all with codes that begin with ``name``."""
+    """A heading and the table of ``rules``. The code of each rule begins with ``name``."""
     every = list(rules)
     subjects = ", ".join(dict.fromkeys(rule.family for rule in every))
     head = painted(f"{name}: {subjects} ({len(every)} rules)", "head", color)
@@ -86,7 +86,7 @@ def document(rules: Iterable[Rule]) -> str:
 
 
 def table(rules: Iterable[Rule], columns: int | None = None, *, color: bool = False) -> str:
-    """A row for each rule; with ``columns``, in lines of at most this width."""
+    """A table with a row for each rule. With ``columns``, longer summaries continue on further lines."""
     every = list(rules)
     name_width = max((len(rule.name) for rule in every), default=0)
     indent = len("IRL000  warning  ") + name_width + 2

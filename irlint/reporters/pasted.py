@@ -1,4 +1,4 @@
-"""Quotes texts of a model for code that users paste, so that no text breaks out."""
+"""Quotes texts of a model for code that users paste, so that no text of a model runs as code."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from irlint.reporters.plain import safe
 
-#: Characters with a meaning inside double quotes in a shell.
+#: Characters that have a special meaning in a shell, even inside double quotes.
 EXPANDED = frozenset('"$`\\!')
 
 
@@ -17,7 +17,10 @@ def literal(text: str) -> str:
 
 
 def word(text: str) -> str:
-    """A text as one word of a shell command; with unprintable characters, as ``$'...'`` for bash, ksh and zsh."""
+    """A text as one word of a shell command.
+
+    A text with unprintable characters is written as ``$'...'``, which bash, ksh and zsh understand.
+    """
     from shlex import quote
 
     if not text.isprintable() or "##[" in text:

@@ -1,4 +1,4 @@
-"""Safe texts, places, counts and closing lines of text reports."""
+"""Escapes texts for output, and makes the places, counts and closing lines of text reports."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from irlint.lazy_typing import Any
 from irlint.model.formats import FORMATS
 from irlint.reporters.ansi import RESET, ROLES
 
-#: The codes for colors, between ``ESC [`` and ``m``.
+#: The codes that irlint writes between ``ESC [`` and ``m`` to set colors.
 PAINTS = frozenset((*ROLES.values(), RESET))
 
-#: Replacements in markup for control characters other than tabs and line ends.
+#: The replacements of control characters in XML, except for tabs and line ends.
 CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
 
 UTF_8 = ("utf-8", "utf8")
@@ -28,11 +28,12 @@ def safe(text: str) -> str:
 
 
 def inert(text: str) -> str:
-    """The text with its lines ``safe`` and its CI commands escaped."""
+    """The text with each line made ``safe``, and with CI commands escaped."""
     return unheard("\n".join(map(safe, text.split("\n"))))
 
 
-#: By notation, what replaces ``::`` at the start of a line, and ``##[``: the beginnings of CI commands.
+#: CI commands begin with ``::`` at the start of a line, or with ``##[``. By notation: (replacement of ``::``,
+#: replacement of ``##[``).
 ESCAPED = {
     "text": ("\\x3a:", "#\\x23["),
     "json": ("::", "#\\u0023["),
@@ -44,7 +45,7 @@ ESCAPED = {
 def visible(text: str, notation: str = "text") -> str:
     """The text with control characters escaped, except for the codes of colors.
 
-    JSON, and text with the notation "", stay unchanged. All output passes through this function.
+    A text with the notation ``json`` or "" stays unchanged. All output passes through this function.
     """
     if notation == "xml":
         return text.translate(CONTROLS)
@@ -63,7 +64,7 @@ def _safe_between_colors(line: str) -> str:
 
 
 def unheard(text: str, notation: str = "text") -> str:
-    """The ``visible`` text with CI commands escaped and, in JSON, control characters."""
+    """The ``visible`` text with CI commands escaped. In JSON, unprintable characters are escaped, too."""
     text = visible(text, notation)
     if notation == "json" and not (text.isascii() and "\x7f" not in text):
         text = "\n".join(line if line.isprintable() else _json_escaped(line) for line in text.split("\n"))
@@ -92,7 +93,7 @@ def spelled(text: str, encoding: str) -> str:
 
 
 def headed(found: Mapping[str, Any]) -> str:
-    """The notes on a model, then its path and format."""
+    """The head of a report on one model: its notes, then its path and format."""
     notes = "".join(f"note: {safe(each)}\n" for each in found.get("notes", ()))
     return f"{notes}{safe(found['path'])} ({found['format']})"
 
@@ -105,13 +106,13 @@ def brief(text: str, limit: int = 300) -> str:
 
 
 def place(finding: Finding) -> str:
-    """``models/m.xml:418:3``, or only the path without a line."""
+    """The place of a finding, such as ``models/m.xml:418:3``. Without a line, only the path."""
     if finding.line is None:
         return safe(finding.path)
     return f"{safe(finding.path)}:{finding.line}:{finding.column or 1}"
 
 
-#: The names of the rules about models that do not work with every size that they declare.
+#: The names of the rules about models that declare sizes with which they do not work.
 LIMITED = ("frozen-size", "equal-sizes", "no-sizes-fit")
 
 
@@ -140,13 +141,13 @@ def _found(report: Report, models: str) -> str:
 
 
 def _failing(report: Report) -> str:
-    """A line if the check passes, but a warning states that only some sizes work; else ""."""
+    """If the check passes although a warning states that only some sizes work, a line about that; else ""."""
     limited = any(each.rule.name in LIMITED and each.severity is Severity.WARNING for each in report.findings)
     return "\nOnly some sizes work: `--fail-on warning` makes this fail." if limited and report.ok else ""
 
 
 def _checked(report: Report, checked: list[CheckedFile]) -> str:
-    """The numbers of checked models, and of files and findings that are not reported."""
+    """The line with the number of checked models, and the numbers of files and findings that are not reported."""
     known = [sum(file.format == form.name and file.status == "checked" for file in checked) for form in FORMATS]
     kinds = [f"{count} {form.title}" for count, form in zip(known, FORMATS) if count]
     unreadable = sum(file.status == "unreadable" for file in checked)

@@ -11,7 +11,7 @@ from irlint.reporters.pasted import comment, literal, pasted, word
 
 
 def rendered(profile: Profile, tool: str) -> str:
-    """The text for a tool of FORMS. Comments state what the tool cannot express."""
+    """The text for ``tool``, a key of FORMS. Comments state the conditions that the tool cannot express."""
     return pasted([*map(comment, profile.notes), *FORMS[tool](profile)])
 
 
@@ -129,17 +129,17 @@ def _trt_name(name: str) -> str:
 
 
 def free_of(dim: MaybeDim, profile: Profile) -> SymbolicSize | None:
-    """The symbol that is the size of an axis; None for other sizes."""
+    """The symbol, if ``dim`` is a single symbol of the profile; else None."""
     return profile.symbols.get(str(dim)) if isinstance(dim, Expr) else None
 
 
 def leaders(profile: Profile) -> list[SymbolicSize]:
-    """The symbols that are not equal to an earlier symbol."""
+    """The symbols without those that must equal an earlier symbol."""
     return [free for free in profile.symbols.values() if free.leader == free.name]
 
 
 def _gap_comments(profile: Profile) -> Iterator[str]:
-    """Comments on sizes whose accepted values are not a range."""
+    """A comment for each size that accepts only some values of a range."""
     for free in leaders(profile):
         found = progression(free.sizes)
         if not found.is_complete or found.step > 1:

@@ -9,12 +9,12 @@ from typing import Any
 
 from irlint.reporters.pasted import comment, pasted
 
-#: The beginning of a symbol whose size depends on data.
+#: The beginning of the name of a symbol, if its size depends on the values of inputs.
 UNKNOWN = re.compile(r"\b_")
 
 
 def rendered(found: Mapping[str, Any]) -> str:
-    """The table for the data of ``irlint contract --format json``; only comments if nothing can be promised."""
+    """The table for the data of ``irlint contract --format json``. If nothing can be promised, only comments."""
     return pasted(_lines(found))
 
 
@@ -44,7 +44,7 @@ def _types(key: str, ends: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _type(end: Mapping[str, Any]) -> str:
-    """The type in ``takes`` or ``returns``; a data-dependent size is ``?``."""
+    """The type of an input or output. A size that depends on the values of inputs is ``?``."""
     if end["shape"] is None:
         return str(end["dtype"])
     dims = ("?" if isinstance(dim, str) and UNKNOWN.search(dim) else str(dim) for dim in end["shape"])

@@ -1,4 +1,4 @@
-"""Shows findings of several files once."""
+"""Shows a finding that several files have only once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irlint.findings.report import Finding
 from irlint.findings.wording import counted
 
-#: A finding in at least this many files is shown only for the first file.
+#: If at least this many files have equal findings, only those of the first file are shown.
 FEWEST = 3
 
 #: The largest number of other files that are named.
@@ -15,9 +15,10 @@ NAMED = 3
 
 
 def once(findings: Sequence[Finding]) -> tuple[list[Finding], dict[int, list[str]]]:
-    """(findings without repetitions in later files, those files by the ``id`` of the first of equal findings).
+    """(findings without those that repeat a finding of an earlier file, these later files).
 
-    Equal findings differ only in the file and the place.
+    The later files are keyed by the ``id`` of the first of the equal findings. Equal findings differ only in the file
+    and the place.
     """
     groups: dict[tuple[object, ...], dict[str, list[Finding]]] = {}
     for each in findings:

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 ABOUT = "https://pypi.org/project/irlint/"
 
-#: The largest numbers of results of a run, and of characters of a description, in code scanning.
+#: GitHub's code scanning accepts at most RESULTS results of a run, and DESCRIPTION characters of a description.
 RESULTS = 25_000
 DESCRIPTION = 1_024
 
-#: The name of the root of the repository in artifact locations.
+#: The name that stands for the root of the repository in artifact locations.
 ROOT = "%SRCROOT%"
 
 #: The names of the severities in code scanning.
@@ -34,7 +34,7 @@ Json = dict[str, Any]
 def rendered(report: Report) -> str:
     """One run: the broken rules, the RESULTS worst findings in document order, and the suppressed findings.
 
-    Notifications name unreadable files without a finding, and the number of omitted findings.
+    Notifications report unreadable files that have no finding, and the number of omitted findings.
     """
     import json
 
@@ -85,7 +85,7 @@ def _uri(path: str) -> str:
         return quote(data)
     prefix = "file:///"
     if data.startswith(b"/"):
-        # A path that begins with two slashes contains a host.
+        # A path that begins with two slashes begins with the name of a host.
         prefix = "file:" if data.startswith(b"//") else "file://"
     return prefix + quote(data, safe="/:")
 
@@ -172,7 +172,7 @@ def _fix(fix: Fix, uri: str) -> Json:
 
 
 def _message(finding: Finding) -> str:
-    """The headline, the helps, and links to related places. Viewers show only related places with a link."""
+    """The headline, the helps, and links to related places. Viewers show a related place only if a link leads to it."""
     texts = [headline(finding), *(f"Help: {safe(each)}" for each in finding.helps)]
     every = _without_links(" ".join(text if text.endswith((".", "!", "?")) else f"{text}." for text in texts))
     links = ", ".join(f"[{_link_text(each.node)}]({index})" for index, each in enumerate(finding.related, 1))

@@ -1,4 +1,4 @@
-"""Counts over many models, as text, JSON and HTML."""
+"""The numbers of findings in a run over many models, as text, JSON and HTML."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from irlint.findings.tally import Tally, most_first, most_models_first
 from irlint.findings.wording import counted
 from irlint.reporters.plain import brief, errors_hidden
 
-#: The largest numbers of operators and of exporters in the text.
+#: The text report lists at most this many operators, and at most this many exporters.
 LISTED = 20
 
 
 def rendered(tally: Tally) -> str:
-    """The counts by rule, operator and exporter, the largest first."""
+    """Three lists: findings by rule, findings by operator, and models by exporter. The largest counts come first."""
     return "\n".join(_section_lines(tally, LISTED)) + "\n" if tally.files else ""
 
 
 def headline(tally: Tally, configuration: str = "") -> str:
-    """The closing lines of a run that keeps no findings."""
+    """The closing lines of a run that counts findings but does not keep them in memory."""
     models = tally.files - tally.skipped
     counts = [counted(count, severity) for severity, count in tally.severities.items() if count]
     found = (

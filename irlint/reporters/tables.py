@@ -1,4 +1,4 @@
-"""Tables of shapes, as text."""
+"""Tables of shapes, as text. Axes clash if the sizes of a table contradict each other there."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from irlint.reporters.canvas import UNBOUNDED, Canvas, Run, cut, display, wrappe
 from irlint.reporters.plain import safe
 from irlint.snippets.drawing import Row, Table
 
-#: Tables with more axes show only the first and last ones, and those around the clash.
+#: A table with more axes shows only the first axes, the last axes, and the axes around the clashing ones.
 AXES = 12
 
 #: The least width of the column of origins.
 NARROW = 12
 
-#: The least width of a remark in lines of its own, unless it is shorter.
+#: A remark that needs its own lines has at least this width, unless it is shorter.
 LEAST_REMARK = 48
 
-#: The most columns of a text in place of a shape.
+#: If a text replaces a shape, the text has at most this many columns.
 INSTEAD = 40
 
 
@@ -28,15 +28,15 @@ class _Limits:
     """The largest widths in a table, in columns."""
 
     dim: int
-    #: Of clashing dims.
+    #: The largest width of a clashing dim. ``dim`` is that of any other dim.
     clashing: int
     #: The least width of the column of origins; 0 omits it.
     tail: int = NARROW
-    #: Whether the axes beside the needed ones are shown.
+    #: Whether the axes beside the clashing axes are shown.
     shows_neighbors: bool = True
 
 
-#: The most readable limits first.
+#: The limits from the most readable to the least readable.
 LIMITS = (
     _Limits(32, 32),
     _Limits(24, 32),
@@ -53,7 +53,7 @@ LIMITS = (
     _Limits(6, 8, 0, False),
 )
 
-#: The number of LIMITS with readable dims. Names are shortened before later limits are used.
+#: With the first READABLE of LIMITS, dims are readable. Names are shortened before any later limits are used.
 READABLE = 6
 
 UNCUT = _Limits(UNBOUNDED, UNBOUNDED)
@@ -64,7 +64,7 @@ def table(found: Table, canvas: Canvas) -> None:
     grid = _fitted(found, canvas)
     if grid.rank:
         canvas.row("", [(f"  {'axis':{grid.labels}}{grid.header}", "dim")])
-    # Rows with marks in different columns have a line of marks each.
+    # If the marked columns differ between rows, each row has its own line of marks.
     marks_differ = len({columns for columns in grid.marked if columns}) > 1
     last = max((index for index, columns in enumerate(grid.marked) if columns), default=-1)
     for index, row in enumerate(found.rows):
@@ -81,7 +81,7 @@ def table(found: Table, canvas: Canvas) -> None:
 
 
 def _fitted(found: Table, canvas: Canvas) -> _Grid:
-    """The grid for the first limits that fit, or for the last limits."""
+    """The grid for the first limits with which the table fits. If none fits, for the last limits."""
     if canvas.uncut:
         return _Grid(found, canvas, UNCUT)
     for limits in LIMITS:
@@ -92,7 +92,7 @@ def _fitted(found: Table, canvas: Canvas) -> _Grid:
 
 
 def fits(found: Table | None, canvas: Canvas, *, readable: bool) -> bool:
-    """Whether a table fits without shortening names and, if ``readable``, with readable dims."""
+    """Whether a table fits with its names as they are. If ``readable``, its dims must also stay readable."""
     if found is None or canvas.uncut:
         return True
     return any(_Grid(found, canvas, limits).width <= canvas.room for limits in LIMITS[: READABLE if readable else None])
@@ -101,9 +101,9 @@ def fits(found: Table | None, canvas: Canvas, *, readable: bool) -> bool:
 class _Grid:
     """The columns of a table.
 
-    * ``offsets`` and ``marked``: for each row, the column of its first axis, and those of its marked axes.
-    * ``shown`` and ``widths``: the shown columns and their widths.
-    * ``labels``, ``body`` and ``width``: the widths of labels and names, of shapes, and of the table.
+    * ``offsets``: for each row, the column of its first axis; ``marked``: for each row, the columns of its marked axes.
+    * ``shown``: the shown columns; ``widths``: their widths.
+    * ``labels``: the width of labels with names; ``body``: the width of shapes; ``width``: the width of the table.
     """
 
     def __init__(self, found: Table, canvas: Canvas, limits: _Limits) -> None:
@@ -134,7 +134,7 @@ class _Grid:
         return "    " + "  ".join(f"{'' if column < 0 else column:>{self.widths[column]}}" for column in self.shown)
 
     def _shown(self) -> list[int]:
-        """The shown columns; a negative number replaces omitted columns."""
+        """The shown columns. A negative number stands for a run of omitted columns."""
         if self.rank <= AXES and (self.limits.shows_neighbors or self.rank < 4):
             return list(range(self.rank))
         wanted = {0, self.rank - 1} | ({1, self.rank - 2} if self.limits.shows_neighbors else set())
@@ -162,7 +162,7 @@ class _Grid:
         return max([3, len(str(column)), *(display(cells[column]) for cells in self.cells if column in cells)])
 
     def _origins(self, room: int) -> list[str]:
-        """The longest text on the origin of each value that fits into ``room`` columns; "" if there is no room."""
+        """For each value, the longest text on its origin that fits into ``room`` columns; "" if there is no room."""
         return [
             _first_fitting([safe(text) for text in row.origins], room) if room >= NARROW else "" for row in self.rows
         ]
@@ -207,7 +207,7 @@ class _Grid:
         return [*runs, (" " * (self.body - length), "")]
 
     def underline(self, columns: Sequence[int], remark: str) -> list[list[Run]]:
-        """Lines with ``^^`` below the columns and the remark."""
+        """Lines with ``^^`` below ``columns``, and with the remark."""
         runs: list[Run] = []
         at = 0
         for column in sorted(set(columns)):
@@ -233,7 +233,7 @@ class _Grid:
 
 
 def first_column(row: Row, end: int) -> int:
-    """The column of the first axis of a row. With ``end``, the last axis is in the column before ``end``."""
+    """The column of the first axis of a row. If ``end`` is not 0, the last axis is in the column before ``end``."""
     if row.offset is not None or row.dims is None:
         return row.offset or 0
     return max(0, end - len(row.dims))
@@ -258,7 +258,7 @@ def _names(labels: Sequence[str], names: Sequence[str]) -> list[str]:
 
 
 def _first_fitting(texts: Sequence[str], room: int) -> str:
-    """The first text that fits into ``room`` columns, or the cut last text; "" without texts."""
+    """The first text that fits into ``room`` columns. If none fits, the last text, cut. "" if there are no texts."""
     if not texts:
         return ""
     return next((text for text in texts if display(text) <= room), cut(texts[-1], room))

@@ -10,17 +10,17 @@ from irlint.lazy_typing import Any
 from irlint.records import record, replaced
 from irlint.reporters.plain import safe, spelled
 
-#: The runtime whose results come from its vendor's list.
+#: The runtime whose results come from a list of its vendor. The results of other runtimes were measured.
 UNMEASURED = "tensorrt"
 UNMEASURED_REMARK = " (by its vendor's list: not measured)"
 
-#: The largest number of listed reasons, of partitions and of dynamic values.
+#: The report lists at most this many reasons, as many partitions, and as many dynamic values.
 SHOWN = 30
 
 #: The runtime that compiles for an NPU.
 NPU = "qnn"
 
-#: The remarks by verdict and stage; no remark for the verdict of a load.
+#: The remark on a verdict, by (verdict, stage). A verdict about loading has no remark.
 STAGE_REMARKS = {
     ("runs", "read"): " (read)",
     ("unknown", "read"): " (read; not asked to compile)",
@@ -28,7 +28,7 @@ STAGE_REMARKS = {
     ("refused", "compiled"): " (read, and not compiled for the CPU)",
 }
 
-#: The headings of verdicts in the order of the report, and their signs in tables.
+#: The heading of each verdict in the order of the report, and its sign in tables.
 HEADINGS = {"runs": "runs on", "refused": "refused by", "unknown": "not known"}
 SIGNS = {"runs": "✓", "refused": "✗", "unknown": "?"}
 
@@ -44,14 +44,14 @@ Entries = Sequence[dict[str, Any]]
 
 @record
 class Shared:
-    """A reason that releases share."""
+    """A reason that one or several releases share."""
 
-    #: The operators with their versions, without repetitions; none for a reason about the model.
+    #: The operators with their versions, such as ``Conv (11)``. Empty for a reason about the model as a unit.
     operators: tuple[str, ...]
     text: str
     help: str
     nodes: int
-    #: The indices of the releases' entries by runtime.
+    #: The positions of these releases among the entries of a runtime, by runtime.
     entries: dict[str, list[int]]
 
     @property
@@ -66,9 +66,9 @@ def by_runtime(found: dict[str, Any]) -> dict[str, Entries]:
 
 
 def shared(runtimes: dict[str, Entries]) -> list[Shared]:
-    """The reasons without repetitions, in the order of their first release.
+    """Each reason once, in the order of the first release that has the reason.
 
-    Reasons about several operators with the same releases, text and help are one.
+    Reasons that differ only in the operator become one reason.
     """
     reasons: dict[tuple[str, str, str, int], Shared] = {}
     for name, entries in runtimes.items():
@@ -95,7 +95,7 @@ def more(count: int) -> str:
 
 
 def spans(entries: Entries, places: Sequence[int]) -> str:
-    """The releases of entries: ``1.15 to 1.17, 1.19``."""
+    """The releases of the entries at ``places`` as a text, such as ``1.15 to 1.17, 1.19``."""
     parts: list[list[int]] = []
     for at in places:
         if parts and at == parts[-1][-1] + 1:

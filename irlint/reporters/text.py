@@ -18,14 +18,14 @@ from irlint.snippets.drawing import Line, Piece, Row, Snippet, Table
 
 __all__ = ["PIPE_WIDTH", "colored", "rendered", "terminal_width"]
 
-#: The largest number of findings of a rule and a file.
+#: At most this many findings of a rule are shown for each file.
 SHOWN = 10
 
-#: The longest note in characters.
+#: A note is cut to this many characters.
 NOTE = 800
 
-#: The steps that shorten a finding: (limit of names in columns, smallest ``expendable`` of omitted pieces, whether dims
-#: must be readable).
+#: The attempts to make a finding fit the page, in order: (largest width of names in columns, smallest ``expendable``
+#: of the pieces that may be omitted, whether dims must stay readable).
 CUTS = (
     *((limit, 3, True) for limit in (UNBOUNDED, 64, 48, 40)),
     *((limit, 2, True) for limit in (UNBOUNDED, 64, 48, 40, 32, 28, 24)),
@@ -33,13 +33,13 @@ CUTS = (
     *((limit, 1, False) for limit in (28, 24, 20, 16, 12, 8, 5)),
 )
 
-#: The longest name without a line of its own.
+#: A longer name gets a line of its own.
 BESIDE = 24
 
-#: The largest number of named nodes of equal findings.
+#: At most this many nodes with an equal finding, or with a consequence, are named.
 NAMED = 3
 
-#: The largest number of listed numbers of a series with gaps.
+#: Of a series of numbers with gaps, at most this many are listed.
 SERIES = 8
 
 _NUMBER = re.compile(r"(\d{1,9})")
@@ -56,8 +56,9 @@ def rendered(
 ) -> str:
     """The findings of each file, errors first, then the summary unless ``quiet``.
 
-    ``columns`` is the width of a terminal; without it, or with ``every``, names are not shortened. Without ``every``,
-    equal findings appear once, and a rule at most SHOWN times in a file. Characters outside ``encoding`` are escaped.
+    ``columns`` is the width of a terminal. If it is None, or with ``every``, names are not shortened. Without
+    ``every``, equal findings appear once, and a rule at most SHOWN times in a file. Characters outside ``encoding`` are
+    escaped.
     """
     canvas = Canvas(columns or PIPE_WIDTH, color, uncut=every or columns is None, complete=every)
     blocks: list[str] = []
@@ -80,7 +81,7 @@ def rendered(
 
 
 def _errors_first(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings of each file by severity; a finding that is ``explained_by`` an error follows it."""
+    """The findings of each file by severity. A finding that is ``explained_by`` an error follows this error."""
     files: dict[str, int] = {}
     for each in findings:
         files.setdefault(each.path, len(files))
@@ -99,7 +100,7 @@ def _errors_first(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _spelled(entry: Any, encoding: str) -> Any:
-    """A finding, or a part of it, with its texts ``spelled``."""
+    """A finding or a part of a finding. Characters of its texts that ``encoding`` lacks are escaped."""
     if encoding.lower() in UTF_8:
         return entry
     if isinstance(entry, str):
@@ -151,7 +152,7 @@ def _grouped(findings: Sequence[Finding]) -> list[_Repeated]:
 
 
 def block(finding: Finding, others: Sequence[Finding], canvas: Canvas, elsewhere: Sequence[str] = ()) -> str:
-    """One finding in full. ``others`` are equal findings at other nodes, ``elsewhere`` other files with the finding."""
+    """One finding in full. ``others`` are equal findings at other nodes; ``elsewhere`` are files that have it, too."""
     from irlint.findings.documentation import url
 
     snippet = finding.detail if isinstance(finding.detail, Snippet) else Snippet(_place_text(finding))
@@ -205,7 +206,7 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas, elsewhere
 
 
 def _place(snippet: Snippet, at: str, page: Canvas, scope: str) -> None:
-    """Writes the place of a finding, if necessary with the name in another line, and the legend for the scope."""
+    """Writes the place of a finding, and what ``~`` stands for. If necessary, the name gets its own line."""
     uncut = brief(snippet.place)
     if not snippet.name or (page.fits(at, uncut) and not scope and len(snippet.name) <= BESIDE):
         page.at(at, uncut)
@@ -242,7 +243,7 @@ def _place_text(finding: Finding) -> str:
 
 
 def _repetition(first: Finding, others: Sequence[Finding]) -> str:
-    """``the same at 3 more nodes: /a/Add, /b/Add, ...``, or with a series of names."""
+    """The note on equal findings: ``the same at 3 more nodes: /a/Add, /b/Add, ...``. Names may become a series."""
     what = "nodes" if others[0].node is not None else "places"
     head = f"the same at {len(others)} more {what if len(others) > 1 else what[:-1]}: "
     called = [_name(each, first) for each in others]
@@ -253,7 +254,7 @@ def _repetition(first: Finding, others: Sequence[Finding]) -> str:
 
 
 def _consequences(following: Sequence[Finding], root: Finding) -> str:
-    """``3 more follow from this: IRL201 at /a/Add (Add), IRL321 at …``."""
+    """The note on consequences: ``3 more follow from this: IRL201 at /a/Add (Add), IRL321 at …``."""
     head = f"{len(following)} more {'follows' if len(following) == 1 else 'follow'} from this: "
     own = next((each for each in following if (each.graph, each.node) == (root.graph, root.node)), None)
     if own is not None and len(following) == 1:
@@ -263,7 +264,7 @@ def _consequences(following: Sequence[Finding], root: Finding) -> str:
 
 
 def _name(finding: Finding, first: Finding) -> str:
-    """The name at a finding, with its graph and operator if those of ``first`` differ."""
+    """The name of the node or value of ``finding``. Adds its graph and operator where these differ from ``first``."""
     name = finding.node if finding.node is not None else finding.value or finding.graph or "the file"
     graph = f"{finding.graph or 'main graph'}: " if finding.graph not in (first.graph, name) else ""
     line = "" if finding.line is None else f" (line {finding.line})"

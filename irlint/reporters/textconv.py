@@ -1,7 +1,7 @@
 """A model as lines of text for ``git diff``, in which small changes of the model change few lines.
 
-Only inputs and outputs of the model have names. ``Relu`` is the output of the last Relu above the line, ``Relu^2`` that
-of the Relu before.
+Only inputs and outputs of the model appear with their names. ``Relu`` stands for the output of the last Relu above the
+line, and ``Relu^2`` for the output of the last Relu but one.
 """
 
 from __future__ import annotations
@@ -51,19 +51,19 @@ class _Scope:
     def __init__(self, names: Mapping[Value, str]) -> None:
         #: The texts of inputs and constants.
         self.names = dict(names)
-        #: (operator, number of the node among those of this operator, from 1, index of the output).
+        #: For each computed value: (operator, number of its node among those of the operator, index of the output).
         self.computed: dict[Value, tuple[str, int, int]] = {}
         self.counts: dict[str, int] = {}
 
     def add(self, node: Node, op: str) -> None:
-        """Adds the outputs of a written node."""
+        """Adds the outputs of a node whose line was written."""
         self.counts[op] = self.counts.get(op, 0) + 1
         for at, value in enumerate(node.outputs):
             if value is not None:
                 self.computed[value] = op, self.counts[op], at
 
     def name(self, value: Value) -> str | None:
-        """The text for a value; None for a value of another graph."""
+        """The text that refers to a value; None if the value is not of this graph."""
         if value in self.names:
             return self.names[value]
         if value not in self.computed:
@@ -83,7 +83,7 @@ class _Writer:
     def graph(
         self, graph: Graph, names: Mapping[Value, str], results: Iterable[tuple[str, Value]], indent: str = ""
     ) -> Iterator[str]:
-        """The lines of nodes, then of ``results`` (name, value). ``names`` are the texts of inputs."""
+        """The lines of nodes, then a line for each (name, value) of ``results``. ``names`` are the texts of inputs."""
         constants = {value: self._constant(constant) for value, constant in graph.constants.items()}
         nodes = []
         for node in graph.nodes:
@@ -111,7 +111,7 @@ class _Writer:
         yield from self._inner(function.graph, "  ")
 
     def _inner(self, graph: Graph, indent: str) -> Iterator[str]:
-        """The lines of a body or a function, with indices as names of inputs and outputs."""
+        """The lines of a body or a function. Its inputs and outputs are named by their indices, such as ``input 0``."""
         names = {value: f"input {at}" for at, value in enumerate(graph.inputs)}
         yield from self.graph(graph, names, [(f"output {at}", value) for at, value in enumerate(graph.outputs)], indent)
 
@@ -130,7 +130,7 @@ class _Writer:
         scope.add(node, op)
 
     def _reference(self, value: Value) -> str:
-        """The text for a value, with ``outer`` for each level up to its graph."""
+        """The text that refers to a value. It has one ``outer`` for each level from this graph to the value's graph."""
         for depth, scope in enumerate(reversed(self.scopes)):
             name = scope.name(value)
             if name is not None:
@@ -145,7 +145,7 @@ class _Writer:
 
 
 def _needed(nodes: list[Node], results: Iterable[Value]) -> Iterator[Node]:
-    """The nodes in the order in which the results need them, then the unused nodes."""
+    """The nodes that the ``results`` need, each after the nodes on which it depends. Then the unused nodes."""
     makers = {value: node for node in nodes for value in node.outputs if value is not None}
     seen: set[Node] = set()
     wanted = [*(makers[value] for value in results if value in makers), *nodes]

@@ -15,7 +15,7 @@ from irlint.reporters.pasted import comment, pasted
 
 
 def rendered(model: Interface, contract: Contract) -> str:
-    """The configuration; raises ValueError if the server does not support an input or output of the model."""
+    """The configuration. Raises ValueError if the server does not support an input or output of the model."""
     name = next(iter(model.known.format.runtimes))
     _require_support(model, BACKEND_RULES[name])
     return pasted(_lines(model, contract, name))
@@ -57,7 +57,7 @@ def _lines(model: Interface, contract: Contract, backend: str) -> Iterator[str]:
 
 
 def _batches(model: Interface, contract: Contract) -> bool:
-    """Whether the first axes of required inputs and of outputs are dynamic and unlimited."""
+    """Whether the first axes of all required inputs and all outputs are the same dynamic size, without a limit."""
     ends = [*(each for each in model.inputs if not each.optional), *model.outputs]
     if not all(each.sizes and each.sizes[0] == -1 for each in ends):
         return False
@@ -69,7 +69,7 @@ def _batches(model: Interface, contract: Contract) -> bool:
 
 
 def _tensors(kind: str, ends: Sequence[Reported], *, batches: bool) -> Iterator[str]:
-    """The lines of the inputs or outputs, or a comment if a shape is uncertain."""
+    """The lines of the inputs or outputs. If a shape is not known, a comment instead."""
     if any(each.sizes is None or None in each.sizes for each in ends):
         yield comment(f"the server completes the {kind}s: their shapes are known once it has loaded the model")
         return

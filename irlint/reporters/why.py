@@ -9,7 +9,7 @@ from irlint.reporters.canvas import wrapped
 from irlint.reporters.listing import contents, type_of
 from irlint.reporters.plain import headed, safe, spelled
 
-#: The indentation of a continued line.
+#: The further lines of a sentence are indented by this many columns.
 MORE = 4
 
 
@@ -36,7 +36,7 @@ def _value(why: dict[str, Any]) -> str:
 
 
 def _groups(axes: list[dict[str, Any]]) -> list[tuple[str, tuple[str, ...]]]:
-    """(axes, their sentences) of each group of axes with equal sentences."""
+    """(text for the axes, sentences about these axes) for each group of axes with the same sentences."""
     groups: dict[tuple[str, ...], list[tuple[int, str]]] = {}
     for each in axes:
         size, sentences = as_message(str(each["size"])), tuple(step["text"] for step in each["steps"])
@@ -53,7 +53,7 @@ def _groups(axes: list[dict[str, Any]]) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def _with_sizes(sentences: tuple[str, ...], sizes: list[str]) -> tuple[str, ...]:
-    """The sentences after the sizes: ``3, 224 and 224 are declared: …``."""
+    """The sentences with the sizes before them, such as ``3, 224 and 224 are declared: …``."""
     if len(sentences) != 1 or not sentences[0].startswith(" is "):
         return sentences
     if len(sizes) == 1:
@@ -62,7 +62,7 @@ def _with_sizes(sentences: tuple[str, ...], sizes: list[str]) -> tuple[str, ...]
 
 
 def _numbered(axes: list[int]) -> str:
-    """``axis 0``, ``axes 0, 2 to 5``."""
+    """The axes as a text, such as ``axis 0`` or ``axes 0, 2 to 5``."""
     if len(axes) == 1:
         return f"axis {axes[0]}"
     runs: list[list[int]] = []

@@ -1,4 +1,4 @@
-"""The shape that each broadcast rule gives for some shapes, as data."""
+"""The result of each broadcast rule of ONNX and OpenVINO for a list of shapes, as data."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ Shapes = Sequence[Shape]
 
 @record
 class BroadcastRule:
-    """A broadcast rule."""
+    """A rule by which operators of ONNX or OpenVINO broadcast shapes."""
 
     name: str
     #: The format and the operators that use the rule.
     where: str
     sentence: str
-    #: Computes the shape from the shapes and the axis. Raises Fault.
+    #: Computes the resulting shape from the shapes and ``--axis``. Raises Fault if the shapes cannot be broadcast.
     result: Callable[[Shapes, int | None], Shape | None]
-    #: The number of shapes; None is any number from 2.
+    #: The number of shapes that the rule takes; None means any number from 2.
     shape_count: int | None = None
     needs_axis: bool = False
-    #: The index of the shape whose first axis is aligned with the given axis; None if the rule has no axis.
+    #: The index of the shape whose first axis is aligned with ``--axis``; None if the rule ignores ``--axis``.
     aligned_shape: int | None = None
 
 
@@ -127,7 +127,7 @@ RULES = (
 def broadcast_data(shapes: Shapes, axis: int | None = None, rule: str | None = None) -> dict[str, Any]:
     """The data of ``irlint broadcast --format json``: an entry for each rule, or only for the rule named ``rule``.
 
-    Raises ValueError for fewer than two shapes, and if the named rule does not apply.
+    Raises ValueError if there are fewer than two shapes, or if ``rule`` does not apply to them.
     """
     if len(shapes) < 2:
         raise ValueError("name at least two shapes, such as 1,64,56,56 64,1,1")
@@ -152,7 +152,7 @@ def _inapplicable(rule: BroadcastRule, shapes: Shapes, axis: int | None) -> str:
 
 
 def _offsets(rule: BroadcastRule, shapes: Shapes, axis: int | None) -> list[int]:
-    """The axis on which each shape begins, counted in the highest rank."""
+    """For each shape, the column of its first axis, if the shapes are aligned as the rule aligns them."""
     rank, aligned = max(map(len, shapes)), rule.aligned_shape
     if aligned is not None and axis is not None and 0 <= axis <= rank - len(shapes[aligned]):
         return [axis if index == aligned else 0 for index in range(len(shapes))]

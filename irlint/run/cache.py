@@ -1,4 +1,4 @@
-"""A cache of outcomes. A stored outcome is used if the settings and all that the check read are unchanged."""
+"""A cache of outcomes. A stored outcome is used if the settings, and all bytes that the check read, are unchanged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from irlint.run.files import Outcome, Settings, outcome
 from irlint.run.plain_data import plain, record_from
 from irlint.run.writing import permissions, replace_file
 
-#: The rules of findings about incomplete checks, whose outcomes are not stored.
+#: An outcome with a finding of these rules is not stored, because its check was incomplete.
 INCOMPLETE = (NOT_WORKED_OUT,)
 
 #: The latest settings and their hash.
@@ -39,7 +39,7 @@ class Entry:
 
 
 def cached_outcome(settings: Settings, path: str) -> Outcome:
-    """The stored outcome of a file, or else a new one, which is stored if its check was complete."""
+    """The stored outcome of a file. Without one, checks the file, and stores the outcome if the check was complete."""
     file, hash_of_settings = _file(settings.cache, path), _hash_of(settings)
     entry = _read(file)
     if entry is not None and _is_about(entry, path) and entry.settings == hash_of_settings and _is_current(entry, path):
@@ -52,7 +52,7 @@ def cached_outcome(settings: Settings, path: str) -> Outcome:
 
 
 def _is_about(entry: Entry, path: str) -> bool:
-    """Whether an entry and all its findings are about this file, and the file was read."""
+    """Whether ``entry`` and all its findings are about the file at ``path``, and its check read this file."""
     shown = path.replace(os.sep, "/")
     subjects = {entry.outcome.file.path, *(finding.path for finding in entry.outcome.findings)}
     was_read = any(each.path == path and each.parts for each in entry.reads)
@@ -93,7 +93,7 @@ def _hash_of(settings: Settings) -> bytes:
 
 
 def _canonical(value: Any) -> Any:
-    """A form of a value whose ``repr`` does not depend on identities or on the order of sets."""
+    """The value in another form. Its ``repr`` does not depend on the identity of objects or the order of sets."""
     names = getattr(type(value), "__match_args__", None)
     if names:
         return (type(value).__name__, *(_canonical(getattr(value, name)) for name in names))
@@ -107,9 +107,9 @@ def _canonical(value: Any) -> Any:
 
 
 def _program() -> Iterator[object]:
-    """What identifies irlint's files and the packages that read files.
+    """Facts that change if irlint's code, or a package that reads files, changes.
 
-    Another installation of the same files is the same program. The files of a checkout count by path, size and
+    Two installations of the same files give the same facts. In a checkout, each file counts by its path, size and
     modification time.
     """
     from importlib.util import find_spec
@@ -125,7 +125,7 @@ def _program() -> Iterator[object]:
 
 
 def _recorded(folder: str) -> list[str]:
-    """The lines about irlint's files, with their hashes, that an installer recorded in a folder; [] in a checkout."""
+    """The lines with the hashes of irlint's files that an installer has written below ``folder``; [] in a checkout."""
     lines: list[str] = []
     for name in _metadata(folder, "irlint"):
         try:

@@ -1,4 +1,4 @@
-"""Chooses the models of a git repository that differ from a revision, with their weights and external data."""
+"""Chooses the models of a git repository that differ from a revision. Their weights and external data count."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Differences:
     root: str
     #: The files that differ or are untracked.
     changed: frozenset[str]
-    #: The files of the revision.
+    #: The files that the revision has.
     of_revision: frozenset[str]
 
     def has(self, path: str) -> bool:
@@ -30,7 +30,7 @@ class Differences:
         return not self.changed.isdisjoint(_with_folders(_name(path, self.root)))
 
     def has_model(self, path: str) -> bool:
-        """Whether the file of a model differs, or is not in the revision."""
+        """Whether the file of a model differs, or whether the revision does not have it."""
         return self.has(path) or self.of_revision.isdisjoint(_with_folders(_name(path, self.root)))
 
     def has_below(self, folder: str) -> bool:
@@ -46,14 +46,15 @@ class Differences:
         return any(name.startswith(inside) and not name.lower().endswith(SUFFIXES) for name in self.changed)
 
 
-#: Options of ``git diff`` to list all differing files and submodules, whatever the repository configures.
+#: Options with which ``git diff`` lists all differing files and submodules, whatever the repository configures.
 NAMES = ("--name-only", "-z", "--no-renames", "--no-relative", "--no-ext-diff", "--ignore-submodules=none")
 
 
 class Changes:
-    """Chooses the models that differ from the merge base of HEAD and the revision ``ref``, or else from ``ref``.
+    """Chooses the models that differ from a revision.
 
-    A change of a file in ``deciding`` counts as a change of every model of its repository.
+    The revision is the merge base of HEAD and ``ref`` or, if there is none, ``ref``. A change of a file in ``deciding``
+    counts as a change of every model in the repository of this file.
     """
 
     def __init__(self, ref: str, deciding: Collection[str] = ()) -> None:
@@ -65,13 +66,16 @@ class Changes:
         self._roots: dict[str, str] = {}
 
     def among(self, files: Sequence[str]) -> list[str]:
-        """The files that differ. Raises NoRevision."""
+        """Those of ``files`` that differ. Raises NoRevision."""
         chosen = [file for file in files if self._differs(os.path.abspath(file))]
         self.unchanged += len(files) - len(chosen)
         return chosen
 
     def _differs(self, path: str) -> bool:
-        """Whether a model or configuration, its weights, its external data, or a deciding file differs."""
+        """Whether a model differs: its file, its weights, its external data, or a deciding file.
+
+        A configuration differs if any file in the folder above its own folder, or below that, differs.
+        """
         places = {path, os.path.realpath(path)}
         if any(self._of(each).has_model(each) for each in places) or self._decided(path):
             return True
@@ -113,9 +117,9 @@ class Changes:
 
 
 def differences(root: str, ref: str) -> Differences:
-    """The differences of a work tree from the merge base of HEAD and ``ref``, or else from ``ref``.
+    """The differences of a work tree from the merge base of HEAD and ``ref``.
 
-    Raises NoRevision.
+    If there is no merge base, the differences from ``ref``. Raises NoRevision.
     """
     git = Git(root)
     commit = git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")

@@ -16,14 +16,14 @@ from irlint.run.processes import interruptions_wait
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-#: A batch has at most this many items, and at most this many bytes if it has several items.
+#: A batch has at most MOST_ITEMS items. A batch of several items has at most MOST_BYTES.
 MOST_ITEMS = 16
 MOST_BYTES = 1 << 26
 
 #: At most this many batches are in progress for each thread of the cluster.
 BATCHES_PER_THREAD = 2
 
-#: How often an item is tried alone after a worker crashed with it.
+#: If a worker crashes while it has an item, the item is tried again alone, at most this many times.
 TRIES = 2
 
 #: How often a batch is sent again because its results were lost.
@@ -46,13 +46,13 @@ class NoCluster(ValueError):
 
 @record
 class Batch:
-    """Items that one worker processes together."""
+    """Items that are sent together to one worker."""
 
-    #: (index, item).
+    #: (index of an item, item).
     items: tuple[tuple[int, Any], ...]
-    #: The number of remaining tries of an item that is tried again alone; 0 for a batch without a crash.
+    #: If the batch is one item that is tried again after a crash, the number of remaining tries; else 0.
     tries: int = 0
-    #: How often the batch may be sent again.
+    #: How often the batch may still be sent again if its results are lost.
     resends: int = RESENDS
 
 
@@ -68,8 +68,8 @@ def results(
 ) -> Iterator[tuple[int, Result]]:
     """Like ``processes.results``, on the cluster at ``address``. Without an address, ``jobs`` workers are started here.
 
-    ``weight`` is the size of an item in bytes. If a worker crashes, each of its items is tried again alone, up to TRIES
-    times. If all of these tries crash, ``died`` makes the result. Raises NoCluster.
+    ``weight`` is the size of an item in bytes. If a worker crashes, each item that it had is tried again alone, up to
+    TRIES times. If the worker crashes in each of these tries, ``died`` makes the result. Raises NoCluster.
     """
     waiting = _batches(enumerate(items), weight)
     under_way: dict[Any, Batch] = {}
@@ -84,7 +84,7 @@ def results(
             under_way[future.key] = batch
             done.add(future)
 
-        # Any batch in the queue of a crashed worker may have crashed it. Their items run again, one at a time.
+        # Each batch in the queue of a crashed worker may have caused the crash. Their items run again, one at a time.
         suspects: list[Batch] = []
         while following is not None or under_way or suspects:
             if suspects and not under_way:
@@ -122,9 +122,9 @@ def _batches(items: Iterator[tuple[int, Item]], weight: Callable[[Item], int]) -
 
 
 def _answered(future: Any, batch: Batch, client: Any) -> tuple[list[tuple[int, Any]], list[Batch]]:
-    """(results of a batch, batches to try again). Both are empty if the item of the batch has no more tries.
+    """(results of a batch, batches to try again). Both are empty if a crash was the last try of an item.
 
-    Raises NoCluster for other failures.
+    Raises NoCluster if the batch failed for a reason other than a crash or lost results.
     """
     try:
         return future.result(), []
@@ -133,7 +133,7 @@ def _answered(future: Any, batch: Batch, client: Any) -> tuple[list[tuple[int, A
         if name == "KilledWorker":
             tries = batch.tries - 1 if batch.tries else TRIES
             return [], [Batch((each,), tries) for each in batch.items if tries]
-        # The results of a worker that crashes before they are fetched are lost.
+        # If a worker crashes before its results are fetched, the results are lost.
         if "Cancelled" in name and client.status == "running" and batch.resends:
             return [], [replaced(batch, resends=batch.resends - 1)]
         raise NoCluster(_reason(error)) from None
@@ -148,7 +148,7 @@ def _reason(error: BaseException) -> str:
     return f"a worker cannot do the work: {type(error).__name__}: {first}"
 
 
-#: Held while a worker processes a batch: checks cannot share a process.
+#: Held while a worker processes a batch, because two checks cannot run at once in one process.
 _ONE_BATCH = Lock()
 
 
@@ -181,7 +181,7 @@ def _connected(address: str, jobs: int) -> Iterator[Any]:
 
     place = address.removeprefix(SCHEME)
     with ExitStack() as stack:
-        # Findings report the crashes of workers.
+        # Findings report the crashes of workers, so Dask need not log them.
         for name in ("distributed", "distributed.nanny", "distributed.scheduler", "distributed.core"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         settings = {
@@ -202,7 +202,7 @@ def _connected(address: str, jobs: int) -> Iterator[Any]:
                     "preload": preload,
                     "scheduler_kwargs": dashboard,
                 }
-                # If the resource tracker starts later, it unblocks Ctrl-C.
+                # The start of the resource tracker unblocks Ctrl-C, so it must start before the block below.
                 if os.name == "posix":
                     resource_tracker.ensure_running()
                 with interruptions_wait():

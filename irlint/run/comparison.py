@@ -18,7 +18,7 @@ from irlint.run.opened import Opened, opened
 
 
 def diff_data(old: str, new: str, data: tuple[bytes | None, bytes | None] = (None, None)) -> dict[str, Any]:
-    """The data of ``irlint diff --format json``; ``data`` has the bytes of models in memory.
+    """The data of ``irlint diff --format json``. ``data`` has the bytes of each model that is in memory.
 
     Raises OSError if a file cannot be opened, and ValueError if a file is not a readable model.
     """
@@ -64,7 +64,7 @@ def _change_entry(change: Change) -> dict[str, Any]:
 
 
 def _unreadable_constants(model: Opened, path: str) -> Iterator[str]:
-    """A sentence about the constants that cannot be read, if there are any."""
+    """If some constants of a model cannot be read, a sentence about them."""
     reasons = [why for each in _constants(model) if (why := Digests.lack(each))]
     if reasons:
         what = "1 constant" if len(reasons) == 1 else f"{len(reasons)} constants"
@@ -81,7 +81,7 @@ def _constants(model: Opened) -> Iterator[Constant]:
 
 
 def _digest(model: Opened, digests: Digests, by_type: bool) -> Digest:
-    """A function that hashes the constants of a model. With ``by_type``, it returns None for large constants."""
+    """A function that returns the hash of a constant. With ``by_type``, it returns None for large constants."""
     found: dict[int, str | None] = {}
 
     def digest(constant: Constant) -> str | None:

@@ -1,4 +1,4 @@
-"""Checks one configuration file beside models."""
+"""Checks one configuration file of another tool, such as ``config.pbtxt``, against the models beside it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOT_LISTED = "the server does not list the folder of the configuration: copy the
 
 
 def inspected(path: str, data: bytes | None, settings: Settings) -> tuple[CheckedFile, tuple[Finding, ...]]:
-    """(entry of a configuration, findings that the policy of ``settings`` reports).
+    """(entry of a configuration file, findings that the policy of ``settings`` reports).
 
     Raises OSError if the configuration or a model beside it cannot be opened.
     """

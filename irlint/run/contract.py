@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from irlint.contracts.profiles import Profile
     from irlint.folders.beside import Interface
 
-#: Tools that do not read OpenVINO IR.
+#: Tools that read ONNX models only.
 ONNX_ONLY = ("onnxruntime", "trtexec")
 
-#: Tools that build all branches of a model, including branches that never run.
+#: Tools that compile all branches of a model, also branches that never run.
 BUILD_ALL_BRANCHES = ("trtexec",)
 
 
@@ -76,10 +76,10 @@ def profile_for(
     shapes: Mapping[str, Shape] | None = None,
     given_by: Mapping[str, str] = NOTHING,
 ) -> Profile:
-    """The sizes that a model accepts under the assumptions, for a tool.
+    """The sizes that a model accepts if the ``assumptions`` of the user hold, for ``tool``.
 
-    Raises like ``listing.shapes_data``. Raises ValueError for an invalid assumption, if no sizes fit, and if the tool
-    does not read the format.
+    Raises like ``listing.shapes_data``. Also raises ValueError if an assumption is invalid, if no sizes fit, or if the
+    tool does not read the format.
     """
     from irlint.contracts.assumptions import with_assumptions
     from irlint.contracts.profiles import profile_of
@@ -115,7 +115,7 @@ def interface_and_contract(
 
 
 def _contract_of_all_branches(known: Known, tool: str) -> Contract:
-    """The sizes that all branches accept. Raises ValueError if only the branches together accept none."""
+    """The sizes that all branches accept. Raises ValueError if the model accepts sizes, but all branches do not."""
     from irlint.contracts.assumptions import contradiction
 
     contract = contract_of(known)
@@ -141,7 +141,7 @@ def _input_entry(end: End) -> dict[str, Any]:
 
 
 def _output_entry(end: End, contract: Contract) -> dict[str, Any]:
-    """The entry of an output, with its sizes under the conditions of the contract."""
+    """The entry of an output. The conditions of the contract simplify its sizes."""
     found = end.type
     if isinstance(found, Tensor) and found.shape is not None:
         found = Tensor(

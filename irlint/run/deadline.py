@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 #: The default limit in seconds.
 DEFAULT_SECONDS = 600
 
-#: A limit of more seconds is no limit: some clocks do not accept it.
+#: A limit of more seconds counts as no limit, because some clocks do not accept it.
 UNLIMITED_ABOVE = 1e9
 
-#: A process that ignores the interruption, for example inside a library, is killed after this many more seconds.
+#: A process may ignore the interruption, for example inside a library. It is killed this many seconds after the limit.
 GRACE = 5.0
 
 #: The interruption is repeated after this many seconds, because cleanup code may swallow it.
@@ -25,13 +25,14 @@ REPEAT_SECONDS = 1.0
 
 
 class TimedOut(BaseException):
-    """The time for a file is over. An Exception would become a finding about a single node."""
+    """The time for a file is over. It is no Exception, because an Exception becomes a finding about a single node."""
 
 
 def time_limit(seconds: float | None) -> Any:
     """A context manager that raises TimedOut after ``seconds``; None is no limit.
 
-    Without ``setitimer``, code in the main thread sees KeyboardInterrupt, which becomes TimedOut after the block.
+    Where ``setitimer`` is missing, the code in the block gets KeyboardInterrupt instead. At the end of the block, this
+    becomes TimedOut.
     """
     if seconds is None or seconds > UNLIMITED_ABOVE:
         return _Unlimited()
@@ -46,7 +47,7 @@ def _is_main_thread() -> bool:
 
 
 def _signals() -> Any:
-    """The C module behind ``signal``, whose import is faster."""
+    """The C module that ``signal`` wraps. Its import is faster than that of ``signal``."""
     return import_module("_signal")
 
 
@@ -82,7 +83,7 @@ class _BySignal:
 
 
 class _ByThread:
-    """The limit on systems without ``setitimer``: a timer thread interrupts the main thread, like Ctrl-C."""
+    """The limit for the main thread where ``setitimer`` is missing. A timer thread interrupts it, as Ctrl-C does."""
 
     def __init__(self, seconds: float) -> None:
         from threading import Timer
@@ -107,7 +108,7 @@ class _ByThread:
 
 
 class _InThread:
-    """The limit in any other thread, such as a worker of a cluster: a timer thread raises TimedOut in it."""
+    """The limit for a thread other than the main one, as in a cluster. A timer thread raises TimedOut in it."""
 
     def __init__(self, seconds: float) -> None:
         import ctypes
@@ -142,7 +143,7 @@ class _InThread:
 
 
 def watch(sentinel: Any, end: Callable[[], None]) -> None:
-    """Starts a thread that calls ``end`` when the process with this sentinel has ended."""
+    """Starts a thread that waits until the process with this ``sentinel`` ends, then calls ``end``."""
     from multiprocessing.connection import wait
     from threading import Thread
 

@@ -10,7 +10,7 @@ VALUES = 2_000
 
 
 def facts(known: Known, path: str) -> dict[str, Any]:
-    """A table of the values of a model, its contract, its costs, and the verdicts of releases."""
+    """The facts about a model: a table of its values, its contract, its costs, and which releases load it."""
     from irlint.reporters.listing import table
     from irlint.run.contract import contract_data_of
     from irlint.run.info import info_data_of

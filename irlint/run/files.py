@@ -1,4 +1,4 @@
-"""One run over several paths: finds the files, checks them, and reports on them."""
+"""A run over several paths: finds the files, checks them, and reports on them."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from irlint.policy.suppressions import Policy
     from irlint.run.sources import Source
 
-#: The prefixes of URLs of local paths.
+#: A path with one of these prefixes is a URL of a local file.
 LOCAL = ("file://", "local://")
 
-#: The package to install for each importable name.
+#: The package to install, by the name of the module that is imported.
 PACKAGES = {"lxml": "lxml", "numpy": "numpy", "google": "protobuf"}
 
 #: The name of the executor that uses processes of this machine.
@@ -39,41 +39,41 @@ PROCESSES = "processes"
 
 @record
 class Settings:
-    """The settings of the check of each file. They are plain data, because they are sent to other processes."""
+    """The settings for the check of each file. They are plain data, so that they can be sent to other processes."""
 
-    #: The shapes of inputs, which override those of ``models``.
+    #: The shapes of inputs that the user passed. They override the shapes in ``models``.
     shapes: Mapping[str, Shape] = NOTHING
     #: The ``[[models]]`` entries of the configuration.
     models: ByGlob[ModelShapes] | None = None
-    #: Selects the reported findings; None reports all.
+    #: Decides which findings are reported; None means all.
     policy: Policy | None = None
-    #: Skips Git LFS pointers.
+    #: Whether Git LFS pointers are skipped.
     skip_pointers: bool = False
-    #: Skips files whose names and bytes are not those of models.
+    #: Whether to skip files that by both name and bytes are no models.
     skip_non_models: bool = False
-    #: Reads large constants.
+    #: Whether to read the elements of large constants.
     weights: bool = False
-    #: The releases that must load the models.
+    #: The labels of the releases that must load the models.
     targets: tuple[str, ...] = ()
-    #: In seconds for each file; None for no limit.
+    #: The time limit for each file in seconds; None for no limit.
     timeout: float | None = None
-    #: Ignores the rules that the metadata of a model lists.
+    #: Whether the metadata of a model can list rules to ignore.
     ignores: bool = True
-    #: The folder for stored outcomes; "" for none.
+    #: The folder in which outcomes are stored; "" if none are stored.
     cache: str = ""
-    #: Adds sizes and modification times to the entries of files.
+    #: Whether the entry of each file has its size and modification time.
     stamped: bool = False
-    #: Adds snippets, as in ``Form``.
+    #: As ``Form.drawn``: whether findings have snippets.
     drawn: bool = False
-    #: Adds suppressed findings, as in ``Form``.
+    #: As ``Form.silenced``: whether suppressed findings are included.
     silenced: bool = False
-    #: Adds facts about the model, as in ``Form``.
+    #: As ``Form.facts``: whether facts about the models are included.
     facts: bool = False
-    #: Adds the inputs of nodes.
+    #: Whether findings have the inputs of their nodes, and suggested fixes.
     operands: bool = True
-    #: Adds a snippet to every finding, not only to the first findings of each rule.
+    #: Whether every finding has a snippet, instead of only the first findings of each rule.
     every: bool = False
-    #: The source of ``shapes`` in messages.
+    #: The name that messages use for the source of ``shapes``.
     shapes_by: str = SHAPE_OPTION
     #: The custom operators of the configuration.
     operators: tuple[Declared, ...] = ()
@@ -85,7 +85,7 @@ DEFAULT = Settings()
 
 @record
 class Outcome:
-    """The result for one file."""
+    """The result of the check of one file."""
 
     file: CheckedFile
     findings: tuple[Finding, ...] = ()
@@ -109,12 +109,12 @@ def checked(
     """The report on every model in ``paths`` and ``in_memory``.
 
     ``jobs`` is the number of processes; None for an automatic number. ``executor`` is as in ``sharing.shared``.
-    ``advance(number of files, name of a single file)`` returns a function that is called with the number of finished
-    files. After Ctrl-C, ``interrupted(number of finished files, number of all files)`` is called, and the report is
-    about the finished files.
+    ``advance(number of files, name of the only file or "")`` returns a function. This function is called with the
+    number of finished files. After Ctrl-C, ``interrupted(number of finished files, number of all files)`` is called,
+    and the report is about the finished files. Without ``interrupted``, raises KeyboardInterrupt.
 
-    Raises MissingPaths, OSError if a named file cannot be opened or too many files are open, ValueError if a shape
-    is for an input that no model has, and KeyboardInterrupt without ``interrupted``.
+    Raises MissingPaths, OSError if a named file cannot be opened or too many files are open, and ValueError if a
+    shape is for an input that no model has.
     """
     from irlint import __version__
 
@@ -149,7 +149,7 @@ def checked(
 
 
 def local_and_remote(paths: Iterable[str]) -> tuple[list[str], list[str]]:
-    """(local paths, URLs)."""
+    """(local paths among ``paths``, URLs among ``paths``)."""
     named = [path.partition("://")[2] if path.startswith(LOCAL) else path for path in paths]
     return [path for path in named if not is_url(path)], [path for path in named if is_url(path)]
 
@@ -175,7 +175,7 @@ def _text(report: Report, **settings: Any) -> str:
 
 
 def _without_missing_weights(settings: Settings) -> Settings:
-    """The settings for a model whose folder is unknown."""
+    """The settings for a model in an unknown folder. They ignore the rule about missing weights."""
     from irlint.checks.constants import WEIGHTS_MISSING
     from irlint.policy.suppressions import Policy, Selection
 
@@ -184,7 +184,7 @@ def _without_missing_weights(settings: Settings) -> Settings:
     return replaced(settings, policy=replaced(policy, selections=selections))
 
 
-#: With an automatic number of processes, this process checks files alone for this many seconds.
+#: If the number of processes is automatic, other processes start only after this many seconds.
 ALONE_SECONDS = 1.0
 
 
@@ -229,7 +229,7 @@ def _processors() -> int:
 
 
 def outcome(settings: Settings, path: str | Located, data: bytes | None = None) -> Outcome:
-    """The outcome of one file. A crash or a timeout becomes a finding."""
+    """The outcome of one file. If the check crashes or takes too long, the outcome has a finding about that."""
     if not isinstance(path, str):
         from irlint.run.remote import outcome_of
 
@@ -295,9 +295,9 @@ def _inspected(settings: Settings, path: str, data: bytes | None) -> Outcome:
 
 
 def given_shapes(settings: Settings, path: str) -> tuple[dict[str, Shape], dict[str, str]]:
-    """(given shapes of the inputs of a file, source of each shape that is not given by ``--shape``).
+    """(shapes that the settings state for inputs of a file, source of each shape except those by ``--shape``).
 
-    A later entry of the configuration overrides an earlier one. ``settings.shapes`` overrides all entries.
+    A later entry of the configuration overrides an earlier entry. ``settings.shapes`` overrides all entries.
     """
     shapes: dict[str, Shape] = {}
     sources: dict[str, str] = {}
@@ -311,15 +311,16 @@ def given_shapes(settings: Settings, path: str) -> tuple[dict[str, Shape], dict[
 
 
 def budgets(settings: Settings, path: str) -> tuple[Budget, ...]:
-    """The limits on the cost of a file. The last entry with a key counts."""
+    """The limits on the cost of a file. If several entries set the same limit, the last one counts."""
     entries = settings.models.of(path) if settings.models else ()
     return tuple({each.name: each for entry in entries for each in entry.budgets}.values())
 
 
 def require_inputs(settings: Settings, files: Iterable[CheckedFile], in_memory: Mapping[str, bytes | None]) -> None:
-    """Raises ValueError if a given shape is for an input that no checked model has.
+    """Raises ValueError if the settings state a shape for an input that no checked model has.
 
-    A shape in a ``[[models]]`` entry is for the models of the entry. ``in_memory`` has the bytes of models by path.
+    A shape in a ``[[models]]`` entry applies only to models that match the entry. ``in_memory`` has the bytes of models
+    in memory, by path.
     """
     if not settings.shapes and not settings.models:
         return
@@ -358,9 +359,9 @@ def _inputs(path: str, in_memory: Mapping[str, bytes | None]) -> str:
 
 
 def with_opening_error(found: Outcome, named: Collection[str], policy: Policy | None) -> Outcome:
-    """The outcome, with a finding in place of an ``error``.
+    """The outcome ``found``. If it has an ``error``, a finding replaces the error.
 
-    Raises the error of a ``named`` file, and the error if too many files are open.
+    Raises the error instead if the file is in ``named``, or if too many files are open.
     """
     error, path = found.error, found.file.path
     if error is None:
@@ -378,7 +379,7 @@ def with_opening_error(found: Outcome, named: Collection[str], policy: Policy | 
 def with_policy(
     policy: Policy | None, path: str, file: CheckedFile, findings: tuple[Finding, ...]
 ) -> tuple[CheckedFile, tuple[Finding, ...]]:
-    """(entry of a file with counts of the unreported findings, reported findings)."""
+    """(entry of a file with the counts of unreported findings, reported findings)."""
     if policy is None:
         return file, findings
     from irlint.policy.suppressions import remaining
@@ -423,7 +424,7 @@ def _crashed(path: str, reason: str) -> Outcome:
 
 
 def _unchecked(path: str, rule: Rule, message: str, advice: str = "") -> Outcome:
-    """The outcome of a file with one finding, and without a check."""
+    """The outcome of a file that could not be checked. It has one finding, of ``rule``."""
     from hashlib import sha256
 
     name = path.replace(os.sep, "/")
@@ -433,7 +434,7 @@ def _unchecked(path: str, rule: Rule, message: str, advice: str = "") -> Outcome
 
 
 def _raised_at(error: Exception) -> str:
-    """The innermost position of an exception in the code of irlint, as the end of a message; or ""."""
+    """Where in irlint's code an exception was raised, as the end of a message; or ""."""
     found, trace = "", error.__traceback__
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename.replace(os.sep, "/")

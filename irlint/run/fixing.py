@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 SAFE: Applicability = "safe"
 UNSAFE: Applicability = "unsafe"
 
-#: Findings with the fixes that were applied for them.
+#: (finding, fix that was applied for it).
 Applied = list[tuple[Finding, Fix]]
 
-#: Fixes are applied in at most this many rounds, because a fix may make another one possible.
+#: Fixes are applied in rounds, because a fix may make another fix possible. There are at most this many rounds.
 ROUNDS = 20
 
-#: A file of at most this many bytes is fixed in memory; a larger file, in a temporary file beside it.
+#: A file of at most this many bytes is rewritten in memory. A larger file is rewritten into a temporary file beside it.
 SMALL = 1 << 24
 
 #: The number of bytes that are copied at once.
@@ -41,9 +41,9 @@ BLOCK = 1 << 20
 
 @record(eq=False)
 class Version:
-    """One version of a model."""
+    """One version of a model: before the fixes, after them, or between."""
 
-    #: All bytes.
+    #: All bytes of this version.
     stream: BinaryIO
     #: The bytes for the parser. In a large ONNX model, zeros replace large weights.
     data: Any
@@ -56,12 +56,12 @@ class Fixed:
 
     path: str
     before: Version
-    #: The same object as ``before`` if nothing was changed.
+    #: The last version. It is the object ``before`` if nothing was changed.
     after: Version
     fixes: tuple[tuple[Finding, Fix], ...] = ()
-    #: The edits that fulfil the wishes.
+    #: The edits that fulfil wishes, in order.
     asked: tuple[Edit, ...] = ()
-    #: Why a wish was not fulfilled.
+    #: For each wish that was not fulfilled, a text that states why.
     refused: tuple[str, ...] = ()
     #: The state of the file when it was opened; None for a model in memory.
     state: tuple[int, ...] | None = None
@@ -83,9 +83,9 @@ class Fixed:
         return (*dict.fromkeys(edit for _, fix in self.fixes for edit in fix.edits), *self.asked)
 
     def texts(self) -> tuple[list[str], list[str]]:
-        """(lines before the fixes, lines after): the document, or the text of ``irlint diff --textconv``.
+        """(lines before the fixes, lines after the fixes), to compare them.
 
-        That text has no hashes of weights.
+        The lines of a binary model are those of ``irlint diff --textconv``, without hashes of weights.
         """
         if _has_lines(self.after.outcome.file.format):
             before, after = [
@@ -111,17 +111,17 @@ class Fixed:
             version.stream.close()
 
 
-#: An option of ``irlint fix`` that requests other edits than fixes.
+#: An option of ``irlint fix`` that requests edits, other than fixes of findings.
 Wish = Literal["target", "freeze", "annotate"]
 
 
 def fixed(
     path: str, settings: Settings, data: bytes | None = None, wishes: Sequence[Wish] = (), *, unsafe: bool = False
 ) -> Fixed:
-    """A model after its suggested fixes (with ``unsafe``), its safe fixes, and the edits for the wishes.
+    """A model after its safe fixes and the edits for the ``wishes``. With ``unsafe``, suggested fixes come first.
 
-    ``settings`` has the targets and shapes of the wishes. An edit that causes a new finding is not applied; a suggested
-    fix may cause notes. Raises OSError if the model cannot be opened.
+    ``settings`` has the targets and shapes for the wishes. Edits that cause new findings are not applied, except that
+    a suggested fix may cause notes. Raises OSError if the model cannot be opened.
     """
     quick = replaced(settings, drawn=False, operands=True, cache="")
     stream = BytesIO(data) if data is not None else opened(path)
@@ -129,7 +129,7 @@ def fixed(
     before = _version(path, stream, quick)
     if before.outcome.error is not None:
         raise before.outcome.error
-    # Suggested fixes come first: they use unused values, which safe fixes remove.
+    # Suggested fixes come first, because they may use unused values, and safe fixes remove unused values.
     repaired, repairs = _with_suggested_fixes(path, before, quick) if unsafe else (before, Applied())
     after, fixes = _with_safe_fixes(path, repaired, quick, None)
     if _is_worse(after.outcome, repaired.outcome):
@@ -145,7 +145,7 @@ def fixed(
             continue
         if not edits:
             continue
-        # The file now states the sizes, so the settings must not.
+        # The edits write the sizes into the file, so the settings no longer pass shapes.
         settings_of_wish = replaced(quick, shapes=NOTHING, models=()) if wish == "freeze" else quick
         base = _checked_again(path, after, settings_of_wish) if wish == "freeze" else after
         changed = _changed(path, base, settings_of_wish, edits)
@@ -180,7 +180,7 @@ def _checked_again(path: str, version: Version, settings: Settings) -> Version:
 
 
 def _refusal(wish: Wish, changed: Version | None, before: Version) -> str:
-    """Why a wish is refused. ``changed`` is None if its edits cannot be written."""
+    """Why the edits for a wish are not applied. ``changed`` is None if they cannot be written."""
     if changed is None:
         return f"--{wish} was not applied: its edits cannot be written into this file"
     known = {each.rule for each in before.outcome.findings}
@@ -191,9 +191,9 @@ def _refusal(wish: Wish, changed: Version | None, before: Version) -> str:
 
 
 def _with_suggested_fixes(path: str, before: Version, settings: Settings) -> tuple[Version, Applied]:
-    """A model after its suggested fixes, each followed by safe fixes.
+    """A model after its suggested fixes. Safe fixes follow each suggested fix.
 
-    A suggested fix is kept if its finding disappears, and no new error or warning appears.
+    A suggested fix is kept only if its finding disappears, and no new error or warning appears.
     """
     after, applied = before, Applied()
     refused: set[tuple[Edit, ...]] = set()
@@ -207,7 +207,7 @@ def _with_suggested_fixes(path: str, before: Version, settings: Settings) -> tup
         changed = _changed(path, after, settings, finding.fix.edits)
         tried, more = (after, Applied()) if changed is None else _with_safe_fixes(path, changed, settings, None)
         is_fixed = all(each.fingerprint != finding.fingerprint for each in tried.outcome.findings)
-        # A warning may have moved to another node.
+        # The warning at this node may be gone only because it moved to another node.
         if finding.severity is not Severity.ERROR and not _has_fewer(finding.rule, tried.outcome, after.outcome):
             is_fixed = False
         edits = finding.fix.edits
@@ -248,7 +248,7 @@ def _has_lines(format_name: str | None) -> bool:
 def _with_safe_fixes(
     path: str, version: Version, settings: Settings, rules: Collection[Rule] | None
 ) -> tuple[Version, Applied]:
-    """(model after all safe fixes for ``rules``, these fixes). Without ``rules``, all rules are fixed."""
+    """(model after all safe fixes for ``rules``, applied fixes). If ``rules`` is None, fixes findings of all rules."""
     applied: Applied = []
     for _ in range(ROUNDS):
         found = [each for each in version.outcome.findings if each.fix is not None and each.fix.applicability == SAFE]
@@ -268,7 +268,7 @@ def _same_bytes(one: Any, other: Any) -> bool:
 
 
 def _with_safe_fixes_by_rule(path: str, before: Version, settings: Settings) -> tuple[Version, Applied]:
-    """Like ``_with_safe_fixes``, without the rules whose fixes cause new findings."""
+    """Like ``_with_safe_fixes``, but omits each rule with fixes that cause new findings."""
     after, fixes = before, Applied()
     kept: set[Rule] = set()
     safe = (each for each in before.outcome.findings if each.fix is not None and each.fix.applicability == SAFE)
@@ -283,7 +283,7 @@ def _with_safe_fixes_by_rule(path: str, before: Version, settings: Settings) -> 
 def _is_worse(after: Outcome, before: Outcome, *, notes: bool = True, edits: Sequence[Edit] = ()) -> bool:
     """Whether a model has more findings of any rule than before, or can no longer be opened.
 
-    With ``notes=False``, new notes are ignored. New findings that ``edits`` only reveal are ignored.
+    Ignores new notes if ``notes`` is False, and new findings that ``edits`` did not cause but only reveal.
     """
     from irlint.fixes.rechecking import is_revealed
 
@@ -302,7 +302,7 @@ def _has_fewer(rule: Rule, after: Outcome, before: Outcome) -> bool:
 
 
 def _rules_without_errors(outcome: Outcome) -> Collection[Rule]:
-    """The rules that are checked only in a model without errors."""
+    """The rules that irlint checks only if a model has no errors."""
     from irlint.policy.rule_index import RULES as MODULES
     from irlint.policy.rulebook import by_code
 
@@ -311,7 +311,7 @@ def _rules_without_errors(outcome: Outcome) -> Collection[Rule]:
 
 
 def _changed(path: str, version: Version, settings: Settings, edits: Iterable[Edit]) -> Version | None:
-    """The model after edits; None if they cannot be written."""
+    """The model after the ``edits``; None if the edits cannot be written into the file."""
     model = parsers.read(path, version.data)
     if model.format is None or not model.format.writer:
         return None
@@ -327,7 +327,7 @@ def _changed(path: str, version: Version, settings: Settings, edits: Iterable[Ed
 
 
 def _joined(path: str, pieces: Iterable[Piece], source: BinaryIO) -> BinaryIO:
-    """The joined pieces: in memory or, for a large ``source``, in a temporary file beside the model."""
+    """The joined ``pieces``, in memory. If ``source`` is large, in a temporary file beside the model."""
     source.seek(0, os.SEEK_END)
     result: BinaryIO
     if source.tell() <= SMALL:

@@ -1,4 +1,4 @@
-"""Runs git in a repository, but no hook, filter, monitor or transport that the repository configures."""
+"""Runs git in a repository. Prevents git from running programs that the repository configures, such as hooks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from irlint.run.deadline import DEFAULT_SECONDS
 #: The variables that git sets for a hook. They may name another repository.
 HOOK_VARIABLES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE")
 
-#: Harmless values of the keys that make git start programs.
+#: (key of git's configuration that would start a program, harmless value for it).
 OVERRIDDEN = (("core.fsmonitor", "false"), ("core.hooksPath", os.devnull))
 
 #: An environment in which git does not fetch, prompt or write.
@@ -29,7 +29,7 @@ SUBMODULE = "160000 "
 
 
 class NoRevision(ValueError):
-    """A revision does not exist, files are in no repository, or git fails."""
+    """A revision does not exist, a file is in no repository, or git fails."""
 
 
 class Git:
@@ -43,7 +43,7 @@ class Git:
             self.keys.append((f"{name}.required", "false"))
 
     def __call__(self, *arguments: str, root: str = "") -> list[str] | None:
-        """The output of git, split at NUL; None if it fails without a message.
+        """The output of git, split at NUL; None if git fails without a message.
 
         Raises NoRevision if git cannot be run, takes too long, or fails with a message.
         """
@@ -71,7 +71,8 @@ class Git:
     def _filters(self, root: str, seen: set[str]) -> Iterator[str]:
         """``filter.NAME`` of each filter that a work tree or one of its submodules configures.
 
-        If the work tree configures an extension of Git LFS, the result also has the filters of the user, which run it.
+        If the work tree configures an extension of Git LFS, the result also has the filters that the user configures,
+        because these would run the extension.
         """
         seen.add(os.path.realpath(root))
         pattern = r"^(filter\..*\.(clean|smudge|process)|lfs\.extension\..*)$"
@@ -90,7 +91,7 @@ class Git:
 
 
 def _program() -> str:
-    """The command for git: a full path on Windows, which also searches the working folder."""
+    """The command for git. On Windows, it is a full path, because Windows would also search the working folder."""
     from irlint.reporters.console import WINDOWS
 
     candidates = (os.path.join(folder, "git.exe") for folder in os.get_exec_path() if os.path.isabs(folder))

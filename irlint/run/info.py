@@ -20,7 +20,7 @@ from irlint.run.contract import contract_data_of
 from irlint.run.listing import dim_entry, inferred_file
 from irlint.run.search import Excluded, models
 
-#: At most this many nodes are listed, those with the most MACs.
+#: The nodes with the most MACs are listed, at most this many.
 MOST_LISTED = 5
 
 
@@ -88,7 +88,7 @@ def _operator(known: Known, node: Node) -> str:
 
 
 def _nodes(known: Known) -> Counter[str]:
-    """The number of nodes of each operator, without inputs, outputs and constants."""
+    """The number of nodes of each operator. Nodes for inputs, outputs and constants do not count."""
     nodes = (node for graph in graphs(known.model) for node in graph.nodes if not _is_omitted(known, node))
     return Counter(_operator(known, node) for node in nodes)
 
@@ -98,7 +98,7 @@ def _is_omitted(known: Known, node: Node) -> bool:
 
 
 def _parameters_without_node(known: Known, stored: Sums) -> int:
-    """The parameters that no counted node uses: unused ones, and those that the model returns."""
+    """The number of parameters that no counted node uses. They are unused, or the model returns them."""
     return stored.unused + sum(count for node, count in stored.by_node.items() if _is_omitted(known, node))
 
 

@@ -1,4 +1,4 @@
-"""Reads the complete lines of a journal, the file of JSON lines that a run writes."""
+"""Reads a journal: the file of JSON lines that ``irlint check --resume`` writes."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ class BrokenJournal(ValueError):
 
 @record
 class Block:
-    """The parsed lines of one checked file."""
+    """The lines about one checked file."""
 
     file: dict[str, Any]
     findings: list[dict[str, Any]]
-    #: The offset of the first byte in the journal.
+    #: The offset of the first byte of these lines in the journal.
     start: int
-    #: The offset after the last byte.
+    #: The offset after their last byte.
     end: int
 
     @property
     def key(self) -> int | None:
-        """The ``key`` of the file as it was checked; None if the journal does not state its size."""
+        """The ``key`` of the file in the state that was checked; None if the journal does not state its size."""
         size, stamp = self.file.get("size"), self.file.get("stamp")
         return None if size is None else key(str(self.file.get("path")), size, stamp or "")
 
 
 def key(path: str, size: int, stamp: str) -> int:
-    """A hash of a file and its state, with 64 bits."""
+    """A hash of 64 bits of the path of a file and its state."""
     from hashlib import blake2b
 
     text = f"{path}\0{size}\0{stamp}".encode("utf-8", "surrogatepass")
@@ -51,7 +51,7 @@ def header(stream: BinaryIO) -> dict[str, Any]:
 
 
 def blocks(stream: BinaryIO) -> Iterator[Block]:
-    """The complete files in a journal from the current position, up to the first incomplete or invalid line."""
+    """The lines of each complete file, from the current position up to the first incomplete or invalid line."""
     findings: list[dict[str, Any]] = []
     # The line of a file follows the lines of its findings.
     start = at = stream.tell()
@@ -68,7 +68,7 @@ def blocks(stream: BinaryIO) -> Iterator[Block]:
 
 
 def tally(file: str) -> tuple[Tally, bool]:
-    """(counts of a journal, whether its run was completed). Raises OSError and BrokenJournal."""
+    """(counts of files and findings in a journal, whether its run is complete). Raises OSError and BrokenJournal."""
     found = Tally()
     end = 0
     source: Any = opened(file)
@@ -83,10 +83,10 @@ def tally(file: str) -> tuple[Tally, bool]:
     return found, last is not None and last.get("kind") == "summary"
 
 
-#: The required fields with texts, by kind of line.
+#: The fields that must have a text, by the kind of the line.
 REQUIRED_TEXTS = {"file": ("path", "status"), "finding": ("code", "rule", "severity")}
 
-#: The fields with a text or null, which may be missing, by kind of line.
+#: The fields that must have a text or null if they are present, by the kind of the line.
 OPTIONAL_TEXTS = {"file": ("format", "producer"), "finding": ("op", "because")}
 
 

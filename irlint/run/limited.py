@@ -1,4 +1,4 @@
-"""Limits the listed problems of a file. For each rule, one problem states the number of unlisted ones."""
+"""Limits the listed problems of a file. One problem for each ``Key`` states the number of unlisted problems."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from irlint.findings.wording import are
 from irlint.model import Problem
 from irlint.records import replaced
 
-#: (code of the rule, severity, whether the problem follows from another one). Equal keys are counted together.
+#: (code of the rule, severity, whether the problem follows from another problem). Problems with equal keys are counted
+#: together.
 Key = tuple[str, str, bool]
 
 
 def limited(problems: list[Problem], most: int) -> list[Problem]:
-    """At most ``most`` problems for each key, and one problem at the end that states the number of the others."""
+    """At most ``most`` problems for each key. At the end, one problem for a key states the number of unlisted ones."""
     counts: dict[Key, int] = {}
     listed: list[Problem] = []
     unlisted: dict[Key, list[Problem]] = {}
@@ -20,7 +21,7 @@ def limited(problems: list[Problem], most: int) -> list[Problem]:
         counts[key] = count = counts.get(key, 0) + problem.count
         (listed if count <= most and problem.count == 1 else unlisted.setdefault(key, [])).append(problem)
     replacements: dict[int, Problem] = {}
-    # Roots come first: the replacement of a root is the root of other replacements.
+    # Roots come first. If a root is replaced, the problems that follow from it get the replacement as their root.
     for group in sorted(unlisted.values(), key=lambda problems: problems[0].because is not None):
         replacement = _replacement(group, counts[_key(group[0])], replacements)
         replacements.update(dict.fromkeys(map(id, group), replacement))
@@ -33,7 +34,7 @@ def _key(problem: Problem) -> Key:
 
 
 def _replacement(unlisted: list[Problem], count: int, replacements: dict[int, Problem]) -> Problem:
-    """The problem that replaces unlisted problems of one key. ``count`` includes the listed problems."""
+    """The problem that replaces the ``unlisted`` problems of one key. ``count`` is the number of all its problems."""
     first, rule = unlisted[0], unlisted[0].fault.rule
     severity, number = first.fault.severity, sum(each.count for each in unlisted)
     fault = rule.fault(
@@ -47,6 +48,6 @@ def _replacement(unlisted: list[Problem], count: int, replacements: dict[int, Pr
 
 
 def _with_root(problem: Problem, replacements: dict[int, Problem]) -> Problem:
-    """The problem, with the replacement of its root if the root was replaced."""
+    """The problem. If its root was replaced, the replacement is its root."""
     root = replacements.get(id(problem.because)) if problem.because is not None else None
     return problem if root is None else replaced(problem, because=root)

@@ -22,7 +22,7 @@ from irlint.records import NOTHING
 if TYPE_CHECKING:
     from irlint.run.selection import Selection
 
-#: The elements of a tensor are listed if there are at most this many.
+#: The elements of a tensor are listed only if there are at most this many.
 LISTED_CONTENTS = 64
 
 
@@ -35,9 +35,10 @@ def shapes_data(
     selection: Selection | None = None,
     marked: bool = False,
 ) -> dict[str, Any]:
-    """The data of ``irlint shapes --format json``, with the values of the ``selection``.
+    """The data of ``irlint shapes --format json``, for all values or only those of the ``selection``.
 
-    With ``marked``, each value has ``marks``: ``input``, ``constant`` or ``output`` of its graph.
+    With ``marked``, each value has ``marks``, a list. It states whether the value is an ``input``, a ``constant`` or an
+    ``output`` of its graph.
 
     Raises OSError if the file cannot be opened. Raises ValueError if the file is not a readable model, or if ``shapes``
     names an input that the model does not have.
@@ -48,7 +49,7 @@ def shapes_data(
 def shapes_data_of(
     known: Known, path: str, *, selection: Selection | None = None, marked: bool = False, most: int | None = None
 ) -> dict[str, Any]:
-    """The data of ``irlint shapes --format json`` for an inferred model, with at most the first ``most`` values."""
+    """The data of ``irlint shapes --format json`` for an inferred model. Skips values after the first ``most``."""
     model = known.model
     shown = None
     if selection is not None:
@@ -77,10 +78,10 @@ def inferred_file(
     shapes: Mapping[str, Shape] | None = None,
     given_by: Mapping[str, str] = NOTHING,
 ) -> Known:
-    """The inferred model in a file, with ``shapes`` in place of the declared shapes of inputs.
+    """The inferred model in a file. ``shapes`` replace the declared shapes of inputs, by their names.
 
-    ``given_by`` has the source of a shape by the name of its input. A shape with a source is ignored if the model does
-    not have the input. Raises like ``shapes_data``.
+    ``given_by`` has the sources of shapes that the configuration states, by the names of inputs. Such a shape is
+    ignored if the model does not have the input. Raises like ``shapes_data``.
     """
     model = parsers.read(path, data)
     if model.graph is None:
@@ -93,7 +94,7 @@ def inferred_file(
 
 
 def notes_on(known: Known) -> dict[str, list[str]]:
-    """The entry ``notes``: given shapes that contradict the declarations of the file; {} if there is none."""
+    """The entry ``notes`` on shapes that the user passed and that contradict declarations of the file; or {}."""
     if not known.overridden:
         return {}
     from irlint.checks.given import problems
@@ -103,7 +104,7 @@ def notes_on(known: Known) -> dict[str, list[str]]:
 
 
 def error_notes(known: Known, path: str) -> list[str]:
-    """A note that shapes may be unknown, if the model has errors."""
+    """A note that shapes may be unknown because the model has errors; [] if it has none."""
     problems = (*known.model.problems, *known.problems)
     count = sum(each.is_error and each.because is None for each in problems)
     if not count:
@@ -143,7 +144,7 @@ def _marks(graph: Graph, value: Value, node: Node | None, outputs: set[Value], k
 
 
 def _values(graph: Graph, known: Known) -> Iterator[tuple[Value, Node | None]]:
-    """(value, node that computes it), in order; the node is None for an input or an initializer."""
+    """(value, node that computes the value or None) for each value of a graph, in order."""
     if known.format.input_node is None:
         seen: set[Value] = set()
         for value in (*graph.inputs, *graph.constants):
@@ -205,7 +206,7 @@ def dim_entry(dim: object) -> object:
 
 
 def _elements(known: Type | None) -> Any:
-    """The elements of a tensor as nested lists; None if there are too many, or if one is unknown."""
+    """The elements of a tensor as nested lists; None if there are too many, or if an element or size is unknown."""
     if not isinstance(known, Tensor) or known.value is None or known.shape is None:
         return None
     if len(known.value) > LISTED_CONTENTS or None in known.value:
@@ -231,7 +232,7 @@ def _scalar(entry: Scalar) -> Any:
 
 
 def _requires(known: Known, shown: Set[Value] | None) -> list[dict[str, str]]:
-    """The requirements of the nodes that compute ``shown`` values; None for all nodes."""
+    """The requirements of the nodes that compute a value in ``shown``. If ``shown`` is None, those of all nodes."""
     result: dict[tuple[str, str], dict[str, str]] = {}
     for demand in known.requires:
         node, requirement = demand.node, demand.requirement

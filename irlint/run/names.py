@@ -33,7 +33,7 @@ class Resolved:
 
     graph: Graph
     value: Value
-    #: The node that computes the value, or the named node if it has no outputs.
+    #: The node that computes the value, or None. If the name denotes a node without outputs, this node.
     node: Node | None = None
 
     @property
@@ -43,18 +43,18 @@ class Resolved:
 
 
 def resolved(name: str, model: Model) -> Resolved:
-    """The value that a name denotes; the name of a node denotes its first output.
+    """The value that a name denotes. The name of a node denotes its first output.
 
-    The name may be, in this order:
+    The name is compared with these, and the first kind with a match counts:
 
     * the name of a value in the main graph,
     * the name or id of a node, or the name of a port, in the main graph,
-    * such a name with the path of its graph,
+    * one of these names with the path of its graph before it,
     * the name of a value, then of a node or port, in any graph,
-    * the last parts of such a name, after ``/``, ``.`` or ``:``, then any end of such a name,
-    * an operator with only one node.
+    * the end of one of these names after ``/``, ``.`` or ``:``, then any end of one,
+    * the operator of a node.
 
-    Raises NotOneValue.
+    Raises NotOneValue if nothing matches, or if several values match.
     """
     values, nodes, qualified = _values_by_name(model), _values_by_node(model), names_of(model)
 
@@ -93,7 +93,7 @@ def resolved(name: str, model: Model) -> Resolved:
 
 
 def names_of(model: Model) -> list[tuple[str, Resolved]]:
-    """(name, value): the names of values, nodes and ports, with the paths of their graphs."""
+    """(name, what it denotes) for each value, node and port. A name includes the path of its graph."""
     return [(_qualified(text, each), each) for text, each in (*_values_by_name(model), *_values_by_node(model))]
 
 
@@ -113,7 +113,10 @@ def _values_by_name(model: Model) -> list[tuple[str, Resolved]]:
 
 
 def _values_by_node(model: Model) -> list[tuple[str, Resolved]]:
-    """(name, value): names and ids of nodes with their first output or else first input, and names of output ports."""
+    """(name, what it denotes) for each name and id of a node, and each name of an output port.
+
+    A node denotes its first output or, without outputs, its first input.
+    """
     found: list[tuple[str, Resolved]] = []
     for graph in graphs(model):
         for node in graph.nodes:
@@ -127,7 +130,7 @@ def _values_by_node(model: Model) -> list[tuple[str, Resolved]]:
 
 
 def _listed(found: Sequence[Resolved]) -> list[str]:
-    """The lines of a help: the first values, and the number of the others."""
+    """The lines of a help: the first PROPOSED values, and the number of further ones."""
     shown = [_described(each) for each in found[:PROPOSED]]
     return [*shown, f"and {len(found) - PROPOSED} more"] if len(found) > PROPOSED else shown
 
@@ -145,7 +148,7 @@ def _qualified(text: str, each: Resolved) -> str:
 
 
 def proposals(name: str, named: Iterable[str]) -> list[str]:
-    """The line of a help: the names that contain ``name`` or are similar to it, or the command that lists all."""
+    """A help with the names that contain ``name`` or resemble it or, without any, with the command that lists names."""
     names = list(dict.fromkeys(named))
     close = list(dict.fromkeys((*_containing(name, names), *_similar(name, names))))[:PROPOSED]
     return (

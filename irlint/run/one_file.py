@@ -40,7 +40,7 @@ NOWHERE: Span = (None, None, None, None)
 def inspected(
     path: str, data: bytes | None = None, settings: Settings = DEFAULT
 ) -> tuple[CheckedFile, tuple[Finding, ...]]:
-    """(entry of one file, reported findings in document order). The entry counts the suppressed findings.
+    """(entry of the file in the report, reported findings in document order). The entry counts suppressed findings.
 
     Raises OSError if the file cannot be opened.
     """
@@ -83,7 +83,7 @@ def _inspected(path: str, data: bytes | None, settings: Settings) -> tuple[Check
 
 
 def _with_details(checked: CheckedFile, known: Known, settings: Settings) -> CheckedFile:
-    """The entry with the facts and the suppressed findings that ``settings`` request."""
+    """The entry of a file, with facts and suppressed findings only if ``settings`` request them."""
     if checked.silenced and not settings.silenced:
         checked = replaced(checked, silenced=())
     if settings.facts and known.model.graph is not None:
@@ -94,7 +94,7 @@ def _with_details(checked: CheckedFile, known: Known, settings: Settings) -> Che
 
 
 def _every_problem(known: Known, targets: Sequence[str], limits: Sequence[Budget]) -> list[Problem]:
-    """The problems of a model, at most MOST_LISTED of a rule, with explanations."""
+    """The problems of a model with explanations, limited as ``run.limited`` limits them."""
     found = checks.found(known, targets)
     if limits and known.model.graph is not None and not any(each.is_error for each in found):
         from irlint.costs.budgets import problems
@@ -118,7 +118,7 @@ def _makers(known: Known) -> Makers:
 
 
 def _broken_promises(known: Known, settings: Settings) -> list[Problem]:
-    """The problems of a model that contradicts the ``[[models]]`` entries of the configuration."""
+    """Problems about contradictions between a model and the ``[[models]]`` entries of the configuration."""
     entries = settings.models.of(known.model.path) if settings.models else ()
     promises = [each for each in entries if each.promises]
     if not promises:
@@ -132,7 +132,7 @@ def _broken_promises(known: Known, settings: Settings) -> list[Problem]:
 def _suggestions(
     makers: Makers | None, found: Sequence[Problem], data: bytes | None, shapes: Mapping[str, Shape]
 ) -> Suggestions | None:
-    """The search for fixes of a model; None if no problem may have a fix."""
+    """The search for suggested fixes of a model; None if no problem may have a suggested fix."""
     if makers is None:
         return None
     model = makers.known.model
@@ -174,7 +174,7 @@ def _with_safe_fixes(known: Known, found: list[Problem], findings: list[Finding]
 
 
 def _may_ignore(model: Model) -> bool:
-    """Whether a model or its nodes may have metadata that lists rules to ignore."""
+    """Whether metadata of the model or of one of its nodes may list rules to ignore."""
     if IGNORE in model.metadata:
         return True
     return any(node.metadata for graph in _graphs(model) for node in graph.nodes)
@@ -188,7 +188,7 @@ def _remaining(
     policy: Policy | None,
     ignores: bool,
 ) -> tuple[list[Problem], list[Finding], CheckedFile]:
-    """(reported problems, reported findings, entry of the file with counts of the others)."""
+    """(reported problems, reported findings, entry of the file with the counts of unreported findings)."""
     from irlint.policy.suppressions import Policy, ignored, remaining
 
     policy = policy or Policy()
@@ -233,7 +233,7 @@ def _checked(model: Model, missing: tuple[str, ...]) -> CheckedFile:
 
 
 def _in_document_order(model: Model, found: Iterable[Problem]) -> list[Problem]:
-    """The problems sorted by their places. Problems of given shapes come first."""
+    """The problems sorted by their places. Problems with the shapes that the user passed come first."""
     order: dict[str, int] = {}
     for graph in _graphs(model):
         order.setdefault(graph.path, len(order))
@@ -305,7 +305,7 @@ def _findings(
 
 
 def _operands(model: Model, makers: Makers, found: list[Problem], data: bytes | None) -> list[tuple[Operand, ...]]:
-    """The listed inputs of the node of each problem."""
+    """For each problem, the inputs of its node that a finding lists."""
     from irlint.run.operands import operands
     from irlint.snippets.finding import Snippets
 
@@ -314,7 +314,7 @@ def _operands(model: Model, makers: Makers, found: list[Problem], data: bytes | 
 
 
 def _axis(operands: Iterable[Operand], at_fault: int | None) -> int | None:
-    """The first axis at fault, preferably of the input at fault."""
+    """The first axis at fault of the input ``at_fault`` or, if that has none, of any listed input; None without one."""
     marked = [each for each in operands if each.axes]
     marked.sort(key=lambda each: each.input != at_fault)
     return marked[0].axes[0] if marked else None
@@ -336,7 +336,7 @@ def _fingerprint(problem: Problem, counts: dict[str, int]) -> str:
 
 
 def fingerprint(parts: Iterable[str], counts: dict[str, int]) -> str:
-    """A hash of ``parts``, and of the number of earlier calls with equal parts. ``counts`` stores these numbers."""
+    """A hash of ``parts`` and of a serial number among calls with equal parts. ``counts`` stores the last number."""
     from hashlib import sha256
 
     key = "\0".join(parts)
@@ -345,7 +345,7 @@ def fingerprint(parts: Iterable[str], counts: dict[str, int]) -> str:
 
 
 def positions_of(model: Model, places: Iterable[Place | None], data: bytes | None) -> dict[Place | None, Span]:
-    """The span of each place in a text file, from 1; {} for a file without lines."""
+    """The span of each place in the text of a model. Lines and columns count from 1. {} if the format has no lines."""
     wanted = {place for place in places if place is not None}
     if model.format is None or not model.format.has_lines or not wanted:
         return {}

@@ -14,12 +14,12 @@ from irlint.records import record
 
 @record(eq=False)
 class Opened:
-    """An inferred model."""
+    """A model that was opened, with its inferred types."""
 
     known: Known
-    #: The file with the bytes of the model; None if it is the path of the model.
+    #: The file from which the bytes of the model were read; None if it is the path of the model.
     source: str | None = None
-    #: The bytes of a model in memory.
+    #: The bytes of the model if it is in memory.
     data: bytes | None = None
 
 
@@ -35,8 +35,8 @@ class Unreadable(ValueError):
 def opened(path: str, data: bytes | None = None, *, alone: bool = False) -> Opened:
     """The model in a file or in ``data``. With ``alone``, no files beside the model are read.
 
-    For a Git LFS pointer, the file in the store of the repository is read. Raises OSError if the file cannot be opened,
-    and Unreadable if it is not a readable model.
+    If the file is a Git LFS pointer, reads the model from the LFS store of the repository. Raises OSError if the file
+    cannot be opened, and Unreadable if it is not a readable model.
     """
     if data is not None:
         return Opened(_inferred(path, parsers.read(path, data)), data=data)
@@ -45,7 +45,7 @@ def opened(path: str, data: bytes | None = None, *, alone: bool = False) -> Open
     source = path if alone else None
     if pointer is not None:
         source = lfs.stored(pointer, os.path.dirname(path) or os.curdir, os.curdir)
-    # This folder does not exist, so no file is beside the model.
+    # The folder ``os.devnull`` does not exist, so no file is beside the model.
     place = os.path.join(os.devnull, os.path.basename(path)) if alone else path
     model = parsers.read(path) if source is None or not head else parsers.read_from(place, source)
     return Opened(_inferred(path, model), source)

@@ -17,7 +17,7 @@ MOST = 8
 
 
 def operands(snippets: Snippets, problem: Problem) -> tuple[Operand, ...]:
-    """The inputs of a problem's node, without types if the fault is about other types than the inferred ones."""
+    """The inputs of a problem's node, at most MOST. They have no types unless these are those of the fault."""
     node, fault = problem.node, problem.fault
     if node is None or not node.inputs:
         return ()
@@ -38,7 +38,7 @@ def _operand(snippets: Snippets, node: Node, index: int, axes: tuple[int, ...], 
 
 
 def _shown(present: Sequence[int], at_fault: Iterable[int | None]) -> Sequence[int]:
-    """The sorted indices of the listed inputs: the inputs at fault, and the first other ``present`` inputs."""
+    """The indices of at most MOST inputs, sorted: those at fault, then the first other inputs in ``present``."""
     if len(present) <= MOST:
         return present
     faulty = [index for index in dict.fromkeys(at_fault) if index is not None and _is_in(present, index)][:MOST]

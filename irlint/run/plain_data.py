@@ -1,4 +1,4 @@
-"""Converts records of the classes in MODULES to plain JSON data and back, with checks of the types of fields."""
+"""Converts records to plain JSON data and back. Reading checks the types of all fields."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from irlint.snippets import drawing
 
 Reader = Callable[[Any], Any]
 
-#: The modules whose records can be read.
+#: The modules with the classes of records that can be read.
 MODULES = (edits, report, trace, drawing, files)
 
-#: The types of fields with less exact annotations. Any other field with the annotation Any is a scalar, or a tuple of
+#: The types of fields that have a less exact annotation. Any other field annotated with Any has a scalar or a tuple of
 #: scalars.
 EXACT_TYPES = {
     ("Finding", "detail"): "Snippet | None",
@@ -29,7 +29,7 @@ EXACT_TYPES = {
 
 
 def plain(value: Any) -> Any:
-    """A value as lists, texts, numbers, booleans and None. Raises TypeError for other values."""
+    """Converts a value to lists, texts, numbers, booleans and None. Raises TypeError if it cannot be converted."""
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, bytes):
@@ -47,7 +47,7 @@ def plain(value: Any) -> Any:
 
 
 def record_from(kind: Any, value: Any) -> Any:
-    """The record of the class ``kind`` from plain data. Raises ValueError if the data do not match the class."""
+    """The record of the class ``kind`` in plain data. Raises ValueError if the data do not match the class."""
     names = kind.__match_args__
     if not isinstance(value, list) or len(value) != len(names):
         raise ValueError(f"no {kind.__name__}")
@@ -80,7 +80,7 @@ def _reader(annotation: str) -> Reader:
 
 
 def _parts(annotation: str, separator: str) -> list[str]:
-    """The parts of an annotation, split outside of brackets."""
+    """The parts of an annotation between separators. Separators inside brackets do not count."""
     result: list[str] = []
     for part in annotation.split(separator):
         if result and result[-1].count("[") > result[-1].count("]"):
@@ -101,7 +101,7 @@ def _read_by(readers: list[Reader], value: Any) -> Any:
 
 
 def _listed(value: Any, length: int | None = None) -> list[Any]:
-    """The value. Raises ValueError if it is no list of this length."""
+    """The value, if it is a list of this length (None: any length). Else raises ValueError."""
     if not isinstance(value, list) or length not in (None, len(value)):
         raise ValueError("no such list")
     return value
@@ -109,7 +109,7 @@ def _listed(value: Any, length: int | None = None) -> list[Any]:
 
 @cache
 def _readers() -> dict[str, Reader]:
-    """Readers by the name of the type."""
+    """The readers of types without parameters, by the name of the type."""
     scalars: dict[str, Reader] = {kind.__name__: _exact(kind) for kind in (str, int, float, bool)}
     kinds = [kind for module in MODULES for kind in vars(module).values() if hasattr(kind, "__match_args__")]
     records: dict[str, Reader] = {kind.__name__: _record(kind) for kind in kinds if isinstance(kind, type)}
@@ -136,7 +136,7 @@ def _nothing(value: Any) -> None:
 
 
 def _any(value: Any) -> Any:
-    """A scalar, or a tuple of scalars."""
+    """The value as a scalar or, if it is a list, as a tuple. Raises ValueError for other values."""
     return tuple(map(_any, value)) if isinstance(value, list) else _scalar(value)
 
 

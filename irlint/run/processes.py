@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-#: Overdue items are examined after each wait of this many seconds.
+#: At least this often, in seconds, processes that take too long are stopped.
 WAIT_SECONDS = 0.25
 
-#: The largest number of processes. Windows waits for at most 63 connections at once.
+#: The largest number of processes. Windows can wait for at most 63 connections at once.
 MOST = 60 if WINDOWS else sys.maxsize
 
 
@@ -42,8 +42,8 @@ def results(
 ) -> Iterator[tuple[int, Result]]:
     """(index of an item, result of ``function`` for the item), computed by ``jobs`` processes.
 
-    An item starts only if it is less than ``ahead`` places after the first unfinished item. ``function``, items and
-    results must be picklable, and ``function`` must not raise.
+    An item starts only if its index is less than ``ahead`` above that of the first unfinished item. ``function``, items
+    and results must be picklable, and ``function`` must not raise.
 
     If a process crashes, ``died(item, how the process ended)`` is the result. If an item takes longer than ``seconds``,
     its process is killed, and ``late(item)`` is the result.
@@ -71,9 +71,9 @@ class _Pool:
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self.function = function
         self.context = _context()
-        #: The index of the item in progress.
+        #: The index of the item that a process works on, by its connection.
         self.busy: dict[Connection, int] = {}
-        #: When the item started.
+        #: The time at which that item started, by the connection.
         self.since: dict[Connection, float] = {}
         self.idle: list[Connection] = []
         self.processes: dict[Connection, BaseProcess] = {}
@@ -92,7 +92,7 @@ class _Pool:
             return
 
     def answers(self) -> Iterator[tuple[int, bool, Any]]:
-        """(index of a finished item, True, result), or (index, False, how the process crashed)."""
+        """(index of an item, True, result) or, after a crash, (index of an item, False, how the process ended)."""
         ready = wait([*self.busy], WAIT_SECONDS)
         for connection in [each for each in self.busy if each in ready]:
             index = self.busy.pop(connection)
@@ -105,7 +105,7 @@ class _Pool:
             yield index, True, answer
 
     def overdue(self, seconds: float) -> list[int]:
-        """Kills the processes that exceed ``seconds``, and returns the indices of their items."""
+        """Kills each process that takes more than ``seconds`` for its item. Returns the indices of these items."""
         now = monotonic()
         slow = [each for each in self.busy if now - self.since[each] > seconds]
         for connection in slow:
@@ -137,7 +137,7 @@ class _Pool:
 
 
 def _context() -> BaseContext:
-    """The start method that the program has set, else fork on Linux, else the default."""
+    """The start method of processes: the one that the program has set, else fork on Linux, else Python's default."""
     chosen = multiprocessing.get_start_method(allow_none=True)
     return multiprocessing.get_context(chosen or ("fork" if sys.platform == "linux" else None))
 
@@ -157,7 +157,7 @@ def _pool(function: Callable[[Any], Any]) -> Iterator[_Pool]:
 
 @contextmanager
 def interruptions_wait() -> Iterator[None]:
-    """A block that Ctrl-C does not interrupt. Processes that start in the block do not receive Ctrl-C either."""
+    """A ``with`` block that Ctrl-C does not interrupt. Processes that start in the block ignore Ctrl-C, too."""
     if not hasattr(signal, "pthread_sigmask"):
         with Uninterrupted():
             yield
@@ -170,7 +170,7 @@ def interruptions_wait() -> Iterator[None]:
 
 
 def _serve(connection: Connection, function: Callable[[Any], Any]) -> None:
-    """The main loop of a worker process. The parent handles Ctrl-C."""
+    """The main loop of a worker process. It ignores Ctrl-C, which its parent handles."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     assert parent is not None

@@ -28,7 +28,7 @@ class NotListed(ValueError):
 def located_files(urls: Iterable[str], excluded: Excluded, force_exclude: bool = False) -> Iterator[Located]:
     """The models and configurations behind URLs, each once.
 
-    A named file is excluded only with ``force_exclude``. Raises MissingPaths, NotListed, and NotInstalled.
+    A file that a URL names is excluded only with ``force_exclude``. Raises MissingPaths, NotListed, and NotInstalled.
     """
     seen: set[int] = set()
     for url in urls:
@@ -50,7 +50,7 @@ def _names_one_file(url: str) -> bool:
 
 
 def _is_glob(path: str) -> bool:
-    """Whether a path has wildcards. In a web address, brackets are no wildcards."""
+    """Whether a path has wildcards. In a web address, ``[`` is no wildcard."""
     return "*" in path or ("[" in path and not is_web(path))
 
 
@@ -63,7 +63,7 @@ class _Folder:
     path: str
 
     def file(self, path: str, entry: Mapping[str, Any]) -> Located:
-        """The file at a path in the store, from its entry in a listing. Its URL has the query of the folder's URL."""
+        """The file at a path in the store. ``entry`` is its entry in a listing. Its URL has the folder's query."""
         if is_url(path):
             url = path
         else:
@@ -73,10 +73,10 @@ class _Folder:
         return Located(url, None if size is None else int(size), "" if size is None else stamp(entry))
 
     def models(self, entries: Mapping[str, Any], beside: Iterable[str] = ()) -> Iterator[Located]:
-        """The models and configurations in a listing, without hidden files.
+        """The models and configurations in the listing ``entries``, without hidden files.
 
-        A file with a COMMON name is a configuration only if a model in ``entries`` or ``beside`` is in its folder or in
-        the subfolder ``onnx``.
+        A file with a name in COMMON is a configuration only if its folder, or the subfolder ``onnx``, has a model. The
+        model must be in ``entries`` or ``beside``.
         """
         folders = _folders_of_models((*entries, *beside))
         for path in sorted(entries):
@@ -90,7 +90,7 @@ class _Folder:
 
 
 def _folders_of_models(paths: Iterable[str]) -> set[str]:
-    """The folders with models in them or in their subfolder ``onnx``."""
+    """The folders that have models in them or in their subfolder ``onnx``."""
     found = {path.rpartition("/")[0] for path in paths if path.lower().endswith(SUFFIXES)}
     return found | {folder.removesuffix("/onnx") for folder in found}
 
@@ -102,7 +102,7 @@ def _is_configuration(path: str, folders_of_models: set[str]) -> bool:
 
 
 def _folder(store: Store, url: str) -> _Folder:
-    """The folder at a URL; for a glob, the deepest folder that contains all matches."""
+    """The folder at a URL. If the URL is a glob, the folder before its first wildcard."""
     if _is_glob(url):
         url = url[: min(url.find(mark) % (len(url) + 1) for mark in "*[")].rpartition("/")[0]
     return _Folder(url, store.filesystem._strip_protocol(url))
@@ -115,7 +115,7 @@ def _files_at(url: str) -> Iterator[Located]:
     path = filesystem._strip_protocol(url)
     options: dict[str, Any] = {"on_error": partial(_raise_if_late, url)} if is_web(url) else {}
     if is_web(url):
-        # fsspec skips a folder that it cannot list, even the first one.
+        # fsspec skips a folder that it cannot list, even the folder at the URL. Listing it here raises the error.
         _with_retries(url, lambda: filesystem.ls(folder.path, detail=False))
     if _is_glob(path):
         yield from folder.models(_with_retries(url, lambda: filesystem.glob(path, detail=True, **options)))
@@ -137,7 +137,7 @@ def _raise_if_late(url: str, error: Exception) -> None:
 
 
 def _files_in(filesystem: Any, folder: _Folder) -> Iterator[Located]:
-    """The models and configurations in a folder and below. Each subfolder is listed when it is reached."""
+    """The models and configurations in a folder and below it. Each subfolder is listed only when it is reached."""
     entries = _with_retries(folder.url, lambda: filesystem.ls(folder.path, detail=True))
     for entry in sorted(entries, key=lambda each: f"{each['name']}{'/' * (each['type'] == 'directory')}"):
         name = entry["name"]
@@ -149,7 +149,7 @@ def _files_in(filesystem: Any, folder: _Folder) -> Iterator[Located]:
 
 
 def _with_retries(url: str, listing: Any) -> Any:
-    """The result of ``listing``, which is called again after a failure. Raises MissingPaths and NotListed."""
+    """The result of ``listing``, called again after transient failures. Raises MissingPaths and NotListed."""
 
     def listing_in_time() -> Any:
         try:
@@ -169,13 +169,16 @@ def _with_retries(url: str, listing: Any) -> Any:
 
 
 def _readable_folder(configuration: str) -> str:
-    """The folder whose files the check of a configuration may open: its own or, for Triton, the model repository."""
+    """The folder in which the check of a configuration may open files.
+
+    It is the folder of the configuration. For Triton, it is the model repository.
+    """
     folder = configuration.rpartition("/")[0]
     return folder.rpartition("/")[0] if configuration.endswith("/config.pbtxt") else folder
 
 
 def outcome_of(settings: Settings, file: Located) -> Outcome:
-    """The outcome of one remote file. The check always has a time limit, because a server may be slow."""
+    """The outcome of one remote file. Its check always has a time limit, because a server may be slow."""
     timeout = DEFAULT_SECONDS if settings.timeout is None else settings.timeout
     folder = _readable_folder(str(file)) if is_configuration(str(file)) else None
     with Session(file, folder) as session:

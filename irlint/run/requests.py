@@ -1,4 +1,4 @@
-"""The check and the fix for Python: arguments become settings."""
+"""The check and the fix for irlint's Python functions: turns their arguments into settings."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def report_on(
 ) -> Report:
     """The report on models, with snippets.
 
-    Raises like ``files.checked``. Raises OSError if the configuration or its baseline cannot be opened, and ValueError
-    if one of these is invalid, or if a rule or a target is unknown.
+    Raises like ``files.checked``. Raises OSError if the configuration or its baseline cannot be opened. Raises
+    ValueError if the configuration, its baseline, a rule or a target is invalid.
     """
     loaded = None if config is None else configuration(os.fspath(config))
     settings = Settings(
@@ -59,7 +59,7 @@ def report_on(
 
 
 def fixed(model: Source, *, unsafe: bool = False) -> Fixed:
-    """A model after its safe fixes, and with ``unsafe`` its suggested fixes.
+    """A model after its safe fixes. With ``unsafe``, also after its suggested fixes.
 
     Raises OSError if the model cannot be opened.
     """
@@ -93,9 +93,9 @@ def configuration(file: str) -> Config:
 def _policy(
     select: str | Iterable[str] | None, ignore: str | Iterable[str] | None, config: Config | None
 ) -> Policy | None:
-    """The policy of a check; None reports all findings.
+    """The policy of a check; None means that all findings are reported.
 
-    ``select`` and ``ignore`` apply after the selection of the configuration.
+    ``select`` and ``ignore`` change the selection of rules that the configuration makes.
     """
     if config is None and select is None and not ignore:
         return None
@@ -114,7 +114,7 @@ def _policy(
 
 
 def _rules(option: str, entries: str | Iterable[str] | None) -> list[str] | None:
-    """The names of rules in an argument; None for None. Raises ValueError."""
+    """The names of rules in the argument ``option``; None if ``entries`` is None. Raises ValueError."""
     if entries is None:
         return None
     from irlint.policy.rulebook import verified
@@ -126,7 +126,7 @@ def _rules(option: str, entries: str | Iterable[str] | None) -> list[str] | None
 
 
 def _targets(entries: str | Iterable[str] | None) -> tuple[str, ...]:
-    """The labels of the targets in an argument, each once. Raises ValueError."""
+    """The labels of the targets that ``entries`` names, without repetitions. Raises ValueError."""
     names = _listed(entries or ())
     if not names:
         return ()
@@ -136,5 +136,5 @@ def _targets(entries: str | Iterable[str] | None) -> tuple[str, ...]:
 
 
 def _listed(entries: str | Iterable[str]) -> list[str]:
-    """The names in an iterable, or in a text with commas."""
+    """The names in ``entries``: a text with commas between names, or an iterable of names."""
     return [name.strip() for name in entries.split(",") if name.strip()] if isinstance(entries, str) else list(entries)

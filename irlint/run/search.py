@@ -23,7 +23,7 @@ SUFFIXES = tuple(suffix for form in FORMATS for suffix in form.suffixes)
 #: (suffix of weights files, suffix of their models).
 WEIGHTS = tuple((form.weights, form.suffixes[0]) for form in FORMATS if form.weights)
 
-#: The suffixes of other files that are often beside models.
+#: The suffixes of files that are often beside models, and that are not models.
 NON_MODELS = (
     *(".md", ".rst", ".txt", ".pdf", ".html", ".htm", ".license", ".log"),
     *(".json", ".jsonl", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".csv", ".tsv", ".lock", ".mapping"),
@@ -33,16 +33,16 @@ NON_MODELS = (
     *(".sha256", ".sha512", ".md5", ".sig", ".asc"),
 )
 
-#: The names, in lower case, of other files that are often beside models.
+#: The names, in lower case, of files that are often beside models, and that are not models.
 NAMES = ("license", "notice", "readme", "copying", "authors", "changelog", "makefile", "dockerfile", "sha256sums")
 
 
-#: At most this many unfollowed links are named.
+#: A message names at most this many links.
 LINKS = 3
 
 
 class MissingPaths(FileNotFoundError):
-    """Named paths that do not exist."""
+    """Paths that the user named do not exist."""
 
     def __init__(self, paths: Sequence[str]) -> None:
         super().__init__(f"no such file or folder: {', '.join(paths)}")
@@ -51,7 +51,7 @@ class MissingPaths(FileNotFoundError):
 
 @record
 class Excluded:
-    """The files that a run does not check."""
+    """Decides which files a run does not check."""
 
     #: Globs relative to the working folder.
     here: tuple[str, ...] = ()
@@ -60,11 +60,11 @@ class Excluded:
     root: str = ""
     #: Excludes the files that git ignores.
     git: GitIgnores | None = None
-    #: Excludes the models that did not change since a revision.
+    #: Excludes the models that did not change since a git revision.
     since: Changes | None = None
-    #: Collects the links to folders that are not followed.
+    #: If not None, collects the links to folders that a search does not follow.
     links: set[str] | None = None
-    #: Whether configurations in folders are excluded.
+    #: Whether a search of a folder skips the configurations of other tools, such as ``config.pbtxt``.
     configurations: bool = False
 
     def __call__(self, path: str) -> bool:
@@ -77,12 +77,12 @@ class Excluded:
 
     @property
     def ignored_files(self) -> Mapping[str, str]:
-        """The files that git ignores, with the line that ignores each."""
+        """The files that were excluded because git ignores them, with the line of ``.gitignore`` for each."""
         return self.git.ignored_files if self.git is not None else {}
 
     @property
     def unchanged(self) -> int:
-        """The number of files that did not change."""
+        """The number of files that were excluded because they did not change."""
         return self.since.unchanged if self.since is not None else 0
 
     def unfollowed_links(self) -> Iterator[str]:
@@ -104,11 +104,11 @@ class Excluded:
 def discovered(paths: Iterable[str], excluded: Excluded | None = None, force_exclude: bool = False) -> list[str]:
     """The files to check, sorted, each once.
 
-    A named weights file is replaced by its model. Folders are searched for models and configurations. Unreadable files
-    and folders in a folder are included. Named files are excluded only with ``force_exclude``. A link to a folder is
-    followed only if its target is below a named folder.
+    A path may name a file or a folder, which is searched for models and configurations. The model of a weights file
+    replaces it. A subfolder that cannot be read is included, so that the run reports it. A file that a path names is
+    excluded only with ``force_exclude``. A link to a folder is followed only if it leads into one of the folders.
 
-    Raises MissingPaths, OSError for a named folder that cannot be read, and ValueError if the changes are unknown.
+    Raises MissingPaths, OSError if a folder in ``paths`` cannot be read, and ValueError if git cannot list changes.
     """
     excluded, paths = excluded or Excluded(), list(paths)
     missing = [path for path in dict.fromkeys(paths) if not os.path.exists(path)]
@@ -134,18 +134,18 @@ def models(
 
 
 def first_links(links: Collection[str]) -> str:
-    """The first LINKS links by name as a text, with "..." for others."""
+    """The names of the first LINKS links as a text. If there are more, the text ends with ``...``."""
     return ", ".join([*sorted(links)[:LINKS], *(["..."] if len(links) > LINKS else [])])
 
 
 def links_leading_out(files: Iterable[str], paths: Iterable[str]) -> list[str]:
-    """The files that are links to files outside of ``paths``."""
+    """Those of ``files`` that are links to a file outside of ``paths``."""
     roots = [os.path.realpath(path) for path in paths]
     return [file for file in files if not within(os.path.realpath(file), roots)]
 
 
 def _model_of_weights(path: str) -> str:
-    """The path of the model beside a weights file, or else ``path``."""
+    """If ``path`` is a weights file beside its model, the path of the model; else ``path``."""
     for suffix, other in WEIGHTS:
         if path.lower().endswith(suffix) and os.path.isfile(path[: -len(suffix)] + other):
             return path[: -len(suffix)] + other
@@ -160,9 +160,9 @@ def _is_skipped(path: str, skip_pointers: bool) -> bool:
 
 
 def _files_in(folder: str, excluded: Excluded, roots: Sequence[str]) -> dict[str, str]:
-    """The real paths of the models, configurations and unreadable folders in a folder and below it, by their paths.
+    """The models, configurations and unreadable subfolders in a folder and below it: real path by path.
 
-    Links to folders are visited last, and only if they lead below one of ``roots``. Raises OSError if ``folder`` cannot
+    Links to folders are followed last, and only if they lead into one of ``roots``. Raises OSError if ``folder`` cannot
     be read.
     """
     found: dict[str, str] = {}
@@ -198,7 +198,7 @@ def _files_in(folder: str, excluded: Excluded, roots: Sequence[str]) -> dict[str
 
 
 def _is_skipped_entry(name: str, path: str, is_folder: bool, excluded: Excluded) -> bool:
-    """Whether an entry of a folder is hidden, excluded, ignored by git, or a file of another kind."""
+    """Whether an entry of a folder is hidden, excluded, ignored by git, or no folder, model or configuration."""
     is_wanted = is_folder or name.lower().endswith(SUFFIXES)
     if not is_wanted and is_configuration(name) and not excluded.configurations:
         is_wanted = is_beside_models(path)
@@ -216,8 +216,8 @@ def _is_link(entry: os.DirEntry[str]) -> bool:
 def skipped(path: str, data: bytes | None, skip_pointers: bool, skip_non_models: bool) -> CheckedFile | None:
     """The entry of a skipped file; None for a file to check.
 
-    The check skips .xml files without the root element <net>. With ``skip_pointers``, it skips LFS pointers. With
-    ``skip_non_models``, it skips files whose names and bytes are not those of models.
+    A check skips .xml files without the root element <net>. With ``skip_pointers``, it skips Git LFS pointers. With
+    ``skip_non_models``, it skips files that by both name and bytes are no models.
     """
     lowered = path.lower()
     may_be_skipped = skip_non_models and data is None and _has_other_name(lowered) and not is_configuration(path)
@@ -237,7 +237,7 @@ def skipped(path: str, data: bytes | None, skip_pointers: bool, skip_non_models:
 
 
 def _has_other_name(path: str) -> bool:
-    """Whether a path in lower case has a name of other files beside models."""
+    """Whether ``path``, in lower case, has a name in NAMES, or a suffix of files that are no models."""
     if path.endswith(SUFFIXES):
         return False
     weights = tuple(suffix for suffix, _ in WEIGHTS)

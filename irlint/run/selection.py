@@ -12,21 +12,21 @@ from irlint.run.names import NotOneValue, names_of, proposals, resolved
 
 @record
 class Selection:
-    """The conditions for selected values. A value satisfies all of them."""
+    """The conditions for selected values. A selected value satisfies all conditions that are set."""
 
-    #: Globs, one of which matches the name of the value or of its node.
+    #: Globs. At least one must match the name of the value or of the node that computes the value.
     nodes: tuple[str, ...] = ()
-    #: The name of a node at most ``depth`` steps from the node of the value.
+    #: The name of a node or value. The node of a selected value is at most ``depth`` steps from this node.
     around: str = ""
     depth: int = 1
-    #: Selects inputs and outputs of the model.
+    #: Whether the value must be an input or output of the model.
     ends: bool = False
 
 
 def selected(model: Model, selection: Selection) -> Set[Value] | None:
     """The selected values; None for all values.
 
-    Raises NotOneValue if a glob matches no value, or unless ``around`` names exactly one value.
+    Raises NotOneValue if a glob matches no value, or if ``around`` does not name exactly one value.
     """
     sets: list[Set[Value]] = []
     if selection.nodes:
@@ -58,9 +58,9 @@ def _matching(model: Model, globs: Iterable[str]) -> Set[Value]:
 
 
 def _around(model: Model, name: str, depth: int) -> Set[Value]:
-    """The outputs of the nodes within ``depth`` steps of a node, and the inputs of the nodes one step nearer.
+    """The outputs of all nodes within ``depth`` steps of a node, and the inputs of those within ``depth - 1`` steps.
 
-    A step leads along an edge in either direction, but not from a constant to the nodes that use it.
+    A step leads to a node that computes an input or uses an output. No step leads from a constant to its users.
     """
     center = resolved(name, model)
     makers, users = _edges(model)
@@ -83,7 +83,7 @@ def _around(model: Model, name: str, depth: int) -> Set[Value]:
 
 
 def _edges(model: Model) -> tuple[dict[Value, Node], dict[Value, list[Node]]]:
-    """(node that computes each value, nodes that use each value)."""
+    """(node that computes a value, by value; nodes that use a value, by value)."""
     makers: dict[Value, Node] = {}
     users: dict[Value, list[Node]] = {}
     for graph in graphs(model):

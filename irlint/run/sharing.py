@@ -14,14 +14,14 @@ from irlint.run.files import PROCESSES, Outcome, Settings, died, outcome, timed_
 if TYPE_CHECKING:
     from irlint.parsers.remote.locations import Located
 
-#: The limit ``ahead`` of ``processes.results`` for outcomes in order, which bounds the memory for waiting outcomes.
+#: The argument ``ahead`` of ``processes.results`` if outcomes are ordered. It limits the number of outcomes in memory.
 AHEAD = 1000
 
 
 def shared(
     files: Iterable[str | Located], settings: Settings, jobs: int, *, ordered: bool, executor: str = PROCESSES
 ) -> Iterator[Outcome]:
-    """The outcomes of files, which ``jobs`` processes check.
+    """The outcomes of the files. ``jobs`` processes check them.
 
     With ``ordered``, the outcomes have the order of the files. Otherwise, the largest files start first, and each
     outcome is yielded at once. The ``executor`` is PROCESSES, ``dask`` for a cluster on this machine, or
@@ -40,8 +40,8 @@ def shared(
 def _answers(
     files: Iterable[str | Located], settings: Settings, jobs: int, ahead: int, executor: str
 ) -> Iterator[tuple[int, Outcome]]:
-    """(index of a file, outcome)."""
-    # Forked processes need not load these modules. Without free file handles, they could not be loaded at all.
+    """(index of a file, outcome of this file), as soon as it is known."""
+    # A forked process then finds these modules loaded. If it has no free file handle, it could not load them itself.
     from irlint.reporters import plain  # noqa: F401
     from irlint.run import one_file as inspection  # noqa: F401
 
@@ -59,7 +59,7 @@ def _answers(
 
 
 def in_order(answers: Iterable[tuple[int, Outcome]]) -> Iterator[Outcome]:
-    """The answers in the order of their indices."""
+    """The outcomes in the order of their indices, each as soon as all earlier ones are known."""
     waiting: dict[int, Outcome] = {}
     following = 0
     for index, answer in answers:

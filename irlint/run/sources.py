@@ -26,9 +26,9 @@ class Source:
 def source(model: Any, name: str | os.PathLike[str] | None = None, *, stem: str = "model") -> Source:
     """The source of a path, bytes, a binary file object, an ``onnx.ModelProto``, or an object with a ``model_proto``.
 
-    ``name`` is the path of a model in memory, by default the name of a file object. External data is searched beside
-    it. Without a name, the model is ``alone``, and ``stem`` is its name without suffix. Raises TypeError for any other
-    argument, and ValueError for a path with ``name`` and for a ModelProto that cannot be serialized.
+    ``name`` is the path of a model in memory. External data is searched beside this path. The default is the name of a
+    file object. If there is no name, the model is ``alone``, and ``stem`` is its name without suffix. Raises TypeError
+    for a model of any other type. Raises ValueError for a path with ``name``, and if a ModelProto cannot be serialized.
     """
     if isinstance(model, (str, os.PathLike)):
         if name is not None:
@@ -45,7 +45,7 @@ def source(model: Any, name: str | os.PathLike[str] | None = None, *, stem: str 
 
 
 def sources(models: Any, name: str | os.PathLike[str] | None = None) -> list[Source]:
-    """The sources of one model or of several. Raises like ``source``."""
+    """The sources of one model or of an iterable of models. Raises like ``source``."""
     if not isinstance(models, Iterable) or isinstance(models, (str, bytes, bytearray, memoryview, os.PathLike)):
         return [source(models, name)]
     if hasattr(models, "read"):

@@ -1,4 +1,4 @@
-"""The verdicts of runtime releases on a model, as data."""
+"""Which runtime releases load a model, and why others do not, as data."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def targets_data(
 ) -> dict[str, Any]:
     """The data of ``irlint targets --format json``, for all releases or only for the targets ``named``.
 
-    ``shapes`` replace the declared shapes of inputs. With ``covers``, the entries of NPUs have a ``coverage``. Raises
-    like ``listing.shapes_data``, and ValueError for an unknown target.
+    ``shapes`` replace the declared shapes of inputs. With ``covers``, an entry has a ``coverage`` if its runtime
+    leaves some nodes on the CPU. Raises like ``listing.shapes_data``, and ValueError for an unknown target.
     """
     requested = [target(each) for each in named]
     known = inferred_file(path, data, shapes, given_by)
@@ -112,7 +112,7 @@ def _has_entries(target: Target, entries: Sequence[dict[str, Any]]) -> bool:
 
 
 def _entry_of_target(target: Target, entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The entry of a target. If it was not measured, the entry is that of the last measured release before it."""
+    """The entry of a target. If its release was not measured, uses the last measured release before it."""
     if target.column is None:
         fault = too_old(target)
         reason = {"rule": fault.rule.name, "message": fault.message, "help": fault.help}
@@ -136,7 +136,7 @@ def targets_data_of(known: Known, path: str) -> dict[str, Any]:
 
 
 def entries_of(known: Known, runtimes: Sequence[str]) -> list[dict[str, Any]]:
-    """The entries of the ``runtimes`` that read the format of an inferred model. Older releases come first."""
+    """The entries of the releases of ``runtimes``, oldest first. Omits runtimes that do not read the model's format."""
     return _entries(known, [each for each in runtimes if each in known.format.runtimes], every_problem(known))
 
 
@@ -147,7 +147,7 @@ def _entries(known: Known, runtimes: Iterable[str], problems: Sequence[Problem])
 
 
 def _load_errors(problems: Sequence[Problem]) -> list[Problem]:
-    """The errors, without errors at compilation and errors about versions."""
+    """The errors of a model, without errors at compilation, and without errors about the IR version or an opset."""
     return [each for each in problems if each.is_error and not _is_compile_error(each) and not _is_version_limit(each)]
 
 
@@ -156,14 +156,14 @@ def _is_compile_error(problem: Problem) -> bool:
 
 
 def _is_version_limit(problem: Problem) -> bool:
-    """Whether an error is about the IR version or an opset. The limits of each release are in its table."""
+    """Whether an error is about the IR version or an opset. The tables of releases state these limits instead."""
     return problem.fault.rule in (IR_VERSION_TOO_NEW, OPSET_TOO_NEW)
 
 
 def _restamp_advice(known: Known, entries: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The highest opset with which the most releases run the model, its IR version, and these releases.
+    """The highest of the opsets with which most releases run the model, its IR version, and these releases.
 
-    None if no opset lets another release run the model.
+    Returns None if no opset lets more releases run the model than its own.
     """
     least = lowest(known)
     if least is None or all(each["verdict"] == RUNS for each in entries):
@@ -228,9 +228,9 @@ def _entries_of_runtime(known: Known, runtime: str, errors: Sequence[Problem]) -
 
 
 def _roots_with_releases(known: Known, runtime: str, errors: Sequence[Problem]) -> Iterator[tuple[Problem, int, int]]:
-    """(root error, releases that load models with such an error, releases that refuse it or its consequences).
+    """(root error, releases that load a model despite it, releases that refuse it or an error that follows from it).
 
-    The releases are bit masks.
+    A set of releases is a bit mask.
     """
     refusing_root: dict[int, int] = {}
     for error, refusing in zip(errors, refused(known, runtime, errors)):
@@ -251,7 +251,7 @@ def _root_of(problem: Problem) -> Problem:
 def _with_compile_errors(entry: dict[str, Any], errors: Sequence[Problem]) -> dict[str, Any]:
     """The entry of a release, with the errors at compilation.
 
-    Such errors were measured for one release; for any other release, the verdict is UNKNOWN.
+    These errors were measured on one release. If there are any, the verdict of any other release becomes UNKNOWN.
     """
     if entry["verdict"] == REFUSED:
         return entry

@@ -15,10 +15,10 @@ from irlint.run.opened import Unreadable, opened
 
 
 def text_of(path: str) -> str:
-    """The text of ``irlint diff --textconv``. For a Git LFS pointer, the file in the store of the repository is read.
+    """The text of ``irlint diff --textconv``. Reads the stored file of a Git LFS pointer.
 
-    Git copies the model without the files beside it, so they are not read. An unreadable model gives one line, because
-    git stops at an exit status. Raises OSError if the file cannot be opened.
+    Git copies the model without the files beside it, so these files are not read. An unreadable model becomes one line
+    of text, because git would stop if irlint failed. Raises OSError if the file cannot be opened.
     """
     try:
         model = opened(path, alone=True)

@@ -19,7 +19,7 @@ from irlint.run.one_file import NOWHERE, positions_of
 from irlint.snippets.finding import Snippets
 from irlint.snippets.reasons import NAMED, cause, text
 
-#: Returns the line of a node; None in a file without lines.
+#: A function that returns the line of a node, or None if the file has no lines.
 Lines = Callable[[Node], int | None]
 
 
@@ -33,10 +33,10 @@ def why_data(
     *,
     limit: int | None = NAMED,
 ) -> dict[str, Any]:
-    """The data of ``irlint why --format json`` for the value ``name``, for one axis or all axes.
+    """The data of ``irlint why --format json`` for the value ``name``. If ``axis`` is None, describes all axes.
 
-    A sentence names at most ``limit`` of the nodes that keep a size; None is no limit. Raises like
-    ``listing.shapes_data``, NotOneValue (a ValueError), and ValueError for an axis that the value does not have.
+    A sentence names at most ``limit`` nodes that keep a size; None means no limit. Raises like
+    ``listing.shapes_data``. Also raises NotOneValue, and ValueError for an axis that the value does not have.
     """
     known = inferred_file(path, data, shapes, given_by)
     subject = resolved(name, known.model)
@@ -64,13 +64,13 @@ def why_data(
 
 
 def _trails(subject: Resolved, axis: int, makers: Makers) -> list[Trail]:
-    """The origins of a size; at the end those of the terms of a sum."""
+    """The origins of a size, nearest first. If the last one is a sum, the origins of its terms follow."""
     found = chain(subject.value, axis, makers, ANYWHERE)
     return [*found, *_terms(found[-1], makers)] if found else []
 
 
 def _terms(found: Trail, makers: Makers) -> list[Trail]:
-    """The origins of the sizes that a sum with symbols adds; [] for other sizes."""
+    """The origins of the sizes that a node adds to compute the size of ``found``; [] if ``found`` is no sum."""
     node = found.maker.node if found.maker is not None else None
     if node is None or found.arithmetic is None:
         return []
@@ -80,7 +80,7 @@ def _terms(found: Trail, makers: Makers) -> list[Trail]:
 
 
 def _axes(subject: Resolved, axis: int | None, known: Known) -> list[int]:
-    """The axis from 0, or all axes. Raises ValueError."""
+    """The given axis counted from 0, or all axes. Raises ValueError if the value does not have the axis."""
     found = known.types.get(subject.value)
     rank = found.rank if isinstance(found, Tensor) else None
     if axis is None:

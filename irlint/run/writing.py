@@ -1,4 +1,4 @@
-"""Replaces files safely, by temporary files in the same folder."""
+"""Replaces a file safely: writes a temporary file in the same folder, then renames it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from importlib import import_module
 
 from irlint.lazy_typing import Any
 
-#: The temporary files that exist now.
+#: The paths of the temporary files of this process that exist now.
 _temporary: set[str] = set()
 
-#: The signals that end a process before Python can clean up.
+#: By default, these signals end a process before Python can clean up.
 ENDING = ("SIGTERM", "SIGHUP")
 
 
@@ -40,7 +40,7 @@ def replace_file(file: str, blocks: Iterable[bytes], mode: int) -> None:
 
 
 def discard_all() -> None:
-    """Removes all temporary files."""
+    """Removes the temporary files of this process."""
     for name in tuple(_temporary):
         _discard(name)
 
@@ -54,7 +54,7 @@ def _discard(name: str) -> None:
 
 
 def permissions(file: str) -> int:
-    """The permissions of a file; if it does not exist, those of a new file."""
+    """The permissions of a file or, if the file does not exist, the permissions that a new file would have."""
     try:
         return os.stat(file).st_mode & 0o777
     except FileNotFoundError:
@@ -64,9 +64,9 @@ def permissions(file: str) -> int:
 
 
 class _Ending:
-    """A block in which a signal that ends the process first removes the temporary files.
+    """A ``with`` block in which a signal of ENDING removes the temporary files before it ends the process.
 
-    Signals with a handler are not changed. Outside the main thread, the block handles no signals.
+    The block changes no signal that already has a handler, and no signal outside the main thread.
     """
 
     def __enter__(self) -> _Ending:
@@ -83,7 +83,7 @@ class _Ending:
         return self
 
     def block(self) -> None:
-        """Delays Ctrl-C and the handled signals until ``unblock``, if the system can do that."""
+        """Delays Ctrl-C and the signals that this block handles until ``unblock``. Has no effect on Windows."""
         if hasattr(self.signals, "pthread_sigmask"):
             delayed = [self.signals.SIGINT, *self.before]
             self.mask = self.signals.pthread_sigmask(self.signals.SIG_BLOCK, delayed)

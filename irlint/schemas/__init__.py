@@ -140,7 +140,7 @@ def of_runtime(name: str, domain: str) -> OfficialSchema | None:
 
 
 def is_experimental(schema: OfficialSchema) -> bool:
-    """Whether a schema is of an experimental operator of early ONNX. ONNX Runtime checks only the types there."""
+    """Whether a schema is of an experimental operator of early ONNX, of which ONNX Runtime checks only the types."""
     return schema.domain == "ai.onnx" and len(_versions(schema.name, "ai.onnx")) > 1
 
 
@@ -250,12 +250,12 @@ def installed_opset(domain: str) -> int:
 
 
 def late_kernels() -> dict[str, int]:
-    """The first opset that ONNX Runtime implements, for operators of ai.onnx with an earlier first version."""
+    """The first opset that ONNX Runtime implements, by the operators of ai.onnx that begin with an earlier opset."""
     return _opsets("kernels ")
 
 
 def ended_kernels() -> dict[str, int]:
-    """The first opset that ONNX Runtime no longer implements, for operators of ai.onnx with a newer version."""
+    """The first opset that ONNX Runtime implements no more, by the operators of ai.onnx with such a newer version."""
     return _opsets("ended ")
 
 

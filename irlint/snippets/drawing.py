@@ -1,4 +1,7 @@
-"""The parts of a snippet, as plain data."""
+"""The parts of a snippet, as plain data.
+
+The clashing axes of a value are the axes that the fault is about: the sizes there contradict other sizes.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,10 @@ class Piece:
     mark: str = ""
     #: The text below the mark.
     label: str = ""
-    #: A narrow page omits unmarked pieces with 3 first, then 2, then 1, and never 0.
+    #: If a line is too long, unmarked pieces are omitted: first those with 3, then those with 2, then those with 1.
+    #: Pieces with 0 are never omitted.
     expendable: int = 0
-    #: The name at the end of the text. A narrow page shortens it.
+    #: The name at the end of the text, which is shortened if the line is too long.
     name: str = ""
 
 
@@ -29,9 +33,9 @@ class Line:
     pieces: tuple[Piece, ...]
     #: The types of the outputs of a node.
     comment: str = ""
-    #: Whether lines before it are omitted.
+    #: Whether lines of the model before this line are omitted.
     gap: bool = False
-    #: Whether it is cut from a longer line.
+    #: Whether this line is cut from a longer line of the model.
     part: bool = False
 
 

@@ -1,4 +1,4 @@
-"""Makes the snippets of findings."""
+"""Makes the snippets of findings. Clashing sizes are the sizes that a fault marks as contradictory."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Painter(Naming, Protocol):
         """(text for the place of a problem, name in this text, text without the name)."""
 
     def lines(self, problem: Problem, trails: Sequence[Trail], *, types_match: bool) -> tuple[Line, ...]:
-        """The lines for a problem. They show inferred types only if these match those of the fault."""
+        """The lines for a problem. They show inferred types only if the fault is about them (``types_match``)."""
 
     def table(self, problem: Problem) -> Table | None:
         """The table of the shapes that a problem compares, or None."""
@@ -275,7 +275,7 @@ class Snippets:
 
 
 def related(makers: Makers, problem: Problem) -> tuple[tuple[Related, Place | None], ...]:
-    """(``Related`` without a line, place) of what computes or declares each input at fault."""
+    """For each input at fault, what computes or declares it: (``Related`` without a line, place)."""
     node, fault = problem.node, problem.fault
     if node is None:
         return ()

@@ -10,8 +10,8 @@ from irlint.dims import Expr, MaybeDim, symbols
 from irlint.records import replaced
 from irlint.snippets.drawing import Line, Piece, Row, Snippet
 
-#: Symbols of more than LONG characters get letters; in sizes of more than LONG_SIZE characters, those of more than
-#: LONG_WITHIN.
+#: A symbol of more than LONG characters gets a letter. In a size of more than LONG_SIZE characters, a symbol of more
+#: than LONG_WITHIN characters also gets one.
 LONG = 20
 LONG_WITHIN = 8
 LONG_SIZE = 24

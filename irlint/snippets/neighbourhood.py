@@ -16,7 +16,8 @@ from irlint.snippets.tables import contradicted, dims_text, marked_axes
 if TYPE_CHECKING:
     from irlint.snippets.finding import Snippets
 
-#: The largest numbers of boxes before users are added, of steps before the node at fault, and of users of an output.
+#: The largest numbers of boxes before users are added (BOXES), of steps back from the node at fault (BACK), and of
+#: users of an output (AHEAD).
 BOXES = 12
 BACK = 3
 AHEAD = 2

@@ -14,7 +14,7 @@ from irlint.snippets.drawing import Piece
 ENTRIES = 12
 CHARACTERS = 48
 
-#: The largest number of inputs, outputs or attributes before an ellipsis. Marked ones follow it.
+#: The largest number of inputs, outputs or attributes before an ellipsis. After the ellipsis, only marked ones follow.
 LISTED = 48
 
 #: The longest single attribute, and the largest number of inputs, with ``Piece.expendable`` 1.
@@ -75,7 +75,8 @@ def node_pieces(
 ) -> tuple[Piece, ...]:
     """A node in the text syntax: ``y = Conv <pads = [1,1,1,1]> (x, w)``.
 
-    ``operands``, ``outputs`` and ``op`` are marks of inputs, outputs and the operator. ``attribute`` is marked, too.
+    ``operands``, ``outputs`` and ``op`` are marks of inputs, outputs and the operator. The attribute with the name
+    ``attribute`` is also marked.
     """
     pieces = _separated_by_commas(_names(node.outputs, outputs or {}))
     name = f"{node.domain}.{node.op}" if node.domain else node.op

@@ -1,4 +1,7 @@
-"""The tables of shapes that a finding compares."""
+"""The tables of shapes that a finding compares.
+
+The clashing axes of a value are the axes that the fault is about: the sizes there contradict other sizes.
+"""
 
 from __future__ import annotations
 
@@ -123,7 +126,7 @@ def declared(
 def clashing(inferred: Shape, stated: Shape) -> tuple[int, ...]:
     """The axes on which two shapes of equal rank cannot be equal; () if the ranks differ.
 
-    Without such axes, the axes whose inferred size is the declared size, broadcast with other sizes.
+    If there are no such axes, returns the axes whose inferred size broadcasts the declared size with other sizes.
     """
     if len(inferred) != len(stated):
         return ()

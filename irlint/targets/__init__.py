@@ -1,4 +1,4 @@
-"""Which releases of which runtimes accept a model.
+"""Finds the releases of runtimes that accept a model.
 
 Importing this package replaces the function ``irlint.targets``, so the package is callable like that function.
 """

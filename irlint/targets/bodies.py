@@ -1,4 +1,4 @@
-"""The function bodies of ONNX operators in the installed ``onnx`` package, with the types of their values."""
+"""Reads the function bodies of ONNX operators from the installed ``onnx`` package, and infers the types in them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def known() -> bool:
 
 
 def body(use: Use, version: int, *, lenient: bool = False) -> list[Use] | None:
-    """The uses in the function body of an operator; None without a body that is valid for the types of the node.
+    """The uses of operators in the function body of the operator of ``use``; None if no body is valid for its types.
 
-    Unless ``lenient``, the operators of a valid body have the same versions at the opset of the model.
+    Unless ``lenient``, a body is valid only if its operators have the same versions at the opset of the model.
     """
     import onnx.defs
 
@@ -81,7 +81,8 @@ def _has_same_versions(function: Any, written: int, opset: int) -> bool:
 
 
 def _uses_in(function: Any, use: Use, schema: Any) -> list[Use] | None:
-    """The uses in a function for the types of a node; None if the types are invalid in it."""
+    """The uses of operators in a function, for the types of ``use``; None if the function does not accept these
+    types."""
     import onnx
 
     from irlint.inference.walk import inferred
@@ -110,7 +111,7 @@ def _uses_in(function: Any, use: Use, schema: Any) -> list[Use] | None:
 
 
 def _node_proto(use: Use) -> Any:
-    """A NodeProto, without tensors in its attributes and with empty bodies."""
+    """The node of ``use`` as a NodeProto. Tensors in attributes are omitted, and bodies contain only Identity nodes."""
     import onnx.helper
 
     node = use.node

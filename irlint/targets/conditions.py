@@ -1,6 +1,7 @@
-"""The conditions under which releases refuse nodes of operators that they have.
+"""The conditions under which releases refuse nodes although they support the operator.
 
-A row of a table joins conditions by ``&``, and each has arguments: ``refuses :MaxPool output 1``.
+A row of a table joins conditions by ``&``. Each condition has a name and arguments: ``refuses :MaxPool output 1`` has
+the condition ``output`` with the argument ``1``.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class BoundCondition:
 
     condition: Condition
     arguments: tuple[str, ...]
-    #: Whether the predicate must return False: the row has ``!`` before the name.
+    #: Whether ``condition.holds`` must return False. Then the row has ``!`` before the name of the condition.
     negated: bool = False
 
     def holds(self, use: Use) -> bool:
@@ -136,7 +137,7 @@ def _is_smaller(use: Use, index: str, other: str) -> bool:
 
 
 def _is_not_spatial(use: Use, names: str) -> bool:
-    """Whether one of these attributes does not have one entry for each spatial axis of input 0."""
+    """Whether an attribute of ``names`` does not have one entry for each spatial axis of input 0."""
     axes = facts.rank(use, 0)
     given = [each for name in names.split(",") if (each := facts.attribute(use, name)) is not None]
     return axes is not None and any(not isinstance(each, (list, tuple)) or len(each) != axes - 2 for each in given)
@@ -162,7 +163,8 @@ def _is_uneven(use: Use) -> bool:
 
 
 def _has_empty_part(use: Use) -> bool:
-    """Whether the parts before the last one, of the rounded-up size, contain all elements."""
+    """Whether the last part of a Split is empty, because the parts before it have the rounded-up size and contain all
+    elements."""
     found = _divided_size_and_parts(use)
     return found is not None and (found[1] - 1) * -(-found[0] // found[1]) >= found[0]
 
@@ -241,7 +243,7 @@ def _body_uses_input(use: Use, index: int) -> bool:
 
 
 def _body_takes_outer_values(use: Use) -> bool:
-    """Whether a body uses a value from outside that is not constant."""
+    """Whether a body uses a value from outside the body that is not constant."""
     for _, body in use.node.bodies:
         known = {*use.constants, *body.inputs, *body.constants, *(each for node in body.nodes for each in node.outputs)}
         if any(value is not None and value not in known for node in body.nodes for value in node.inputs):
@@ -260,7 +262,7 @@ def _other_type(use: Use, index: str, _: str) -> str:
 
 
 def requantized(use: Use, types: str = "another element type") -> str:
-    """What to write instead of the quantized numbers that a DequantizeLinear takes."""
+    """The help for a DequantizeLinear whose input 0 has a quantized type that the runtime refuses."""
     if use.inputs[:1] == ("int32",):
         return "leave input 0 unquantized, in float, as is usual for a bias"
     return f"quantize input 0 again, to {types}"
@@ -323,7 +325,7 @@ CONDITIONS: Mapping[str, Condition] = {
     "not-spatial": Condition(
         _is_not_spatial, "another number of spatial axes than entries of {0}", "write an entry for each spatial axis"),
     "empty-part": Condition(
-        _has_empty_part, "parts of equal sizes that leave nothing for the last one", "give the sizes of the parts"),
+        _has_empty_part, "parts of equal sizes that leave nothing for the last part", "give the sizes of the parts"),
     "uneven": Condition(_is_uneven, "parts of different sizes", "give the sizes of the parts"),
     "has-zero": Condition(
         lambda use, at: _has_entry(use, at, lambda each: each == 0), "a 0 in input {0}", "use another size"),
@@ -363,11 +365,12 @@ CONDITIONS: Mapping[str, Condition] = {
     "any": Condition(lambda use: True, "any inputs and attributes that were tried", "write it with other operators"),
     "fault": Condition(lambda use, code: code in use.faults, "the error {0} of the check", "correct the error"),
     "misread-axes": Condition(
-        lambda use: _is_given(use, "1"), "axes as an input, which it passes over, so that it reduces every axis",
+        lambda use: _is_given(use, "1"), "axes as an input, which the release ignores, so that it reduces every axis",
         "write the model at opset 17"),
     "misread-part": Condition(
         lambda use: _has_attribute(use, "start") or _has_attribute(use, "end"),
-        "start or end, which it passes over, so that it gives the whole shape", "take the part with Slice or Gather"),
+        "start or end, which the release ignores, so that it gives the complete shape",
+        "take the part with Slice or Gather"),
     "branches-differ": Condition(
         _branches_differ, "branches that give outputs of one name or of other ranks",
         "give the outputs names of their own, and one rank"),

@@ -1,4 +1,4 @@
-"""Which nodes of a model run on an NPU, in which partitions, and which values have dynamic sizes."""
+"""Finds the nodes of a model that run on an NPU, their partitions, and the values with dynamic sizes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NPU, CPU, REMOVED, REFUSED = "npu", "cpu", "removed", "refused"
 
 @record
 class Partition:
-    """Nodes that run together."""
+    """Nodes that run together at one place."""
 
     place: str
     nodes: tuple[Node, ...]
@@ -33,12 +33,13 @@ class Coverage:
     places: Mapping[Node, str]
     #: In the order in which they run.
     partitions: tuple[Partition, ...]
-    #: (value, its type if it is a tensor, the node that computes it or None) where dynamic sizes begin.
+    #: (value, its type if it is a tensor, the node that computes it or None) of each value where dynamic sizes begin.
     dynamic: tuple[tuple[Value, Tensor | None, Node | None], ...]
 
 
 def coverage(known: Known, runtime: Runtime, column: int) -> Coverage:
-    """The coverage of a model by the release in a column of the table; ``partitions`` omit nodes of functions."""
+    """The coverage of a model by the release in column ``column`` of the table. ``partitions`` omit nodes of
+    functions."""
     graph = known.model.graph
     if graph is None:
         return Coverage({}, (), ())
@@ -71,7 +72,7 @@ def _place(use: Use, runtime: Runtime, releases: int) -> str:
 
 
 def _partitions(graph: Graph, places: Mapping[Node, str]) -> Iterator[Partition]:
-    """The partitions of ONNX Runtime: in turn, all nodes of one place that can run."""
+    """The partitions of ONNX Runtime. Each has all nodes of one place that can run after the partitions before it."""
     nodes = [node for node in graph.nodes if places.get(node, REMOVED) != REMOVED]
     makers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
     levels: dict[Node, int] = {}
@@ -94,7 +95,7 @@ def _inputs_with_bodies(node: Node) -> Iterator[Value]:
 
 
 def _topologically_sorted(nodes: Sequence[Node], makers: Mapping[Value, Node]) -> list[Node]:
-    """The nodes, each after the nodes that compute its inputs; cycles are ignored."""
+    """The nodes in an order in which each follows the nodes that compute its inputs. Cycles are ignored."""
     found: dict[Node, None] = {}
     entered: set[Node] = set()
     stack = [(node, False) for node in reversed(nodes)]

@@ -1,4 +1,4 @@
-"""The facts about a node that conditions use."""
+"""Reads the facts about a node that the conditions of ``conditions.py`` need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The objections of releases to a model. ``releases`` is a bit mask of the releases of a table."""
+"""Finds the objections of releases to a model. ``releases`` is a bit mask of the releases of a table."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from irlint.targets.uses import OMITTED, Use, each_use, grouped
 if TYPE_CHECKING:
     from irlint.targets.partitions import Optimized
 
-#: The greatest depth of nested function bodies that replace operators.
+#: The maximum depth of nested function bodies that replace operators.
 MAX_DEPTH = 8
 
 #: (releases, their objection).
@@ -41,7 +41,10 @@ WITH_SUCH = "use one of these releases, or write it with other operators"
 def reasons(
     known: Known, runtime: Runtime, releases: int, opset: int | None = None, single: Sequence[Use] | None = None
 ) -> list[Reason]:
-    """The reasons why releases object to a model, or to the nodes ``single``; ``opset`` replaces that of the model."""
+    """The reasons why releases object to a model. ``opset`` replaces the opset of the model.
+
+    If ``single`` is passed, only these nodes are examined.
+    """
     single = tuple(each_use(known, opset)) if single is None else single
     found = [Reason(having, objection) for having, objection in limits.objections(known, runtime, releases)]
     refused = limits.too_new(known, runtime, releases)
@@ -79,7 +82,8 @@ def _optimized(known: Known, table: str) -> Optimized:
 
 
 def _of_misread(known: Known, runtime: Runtime, releases: int, found: Sequence[Reason]) -> list[Reason]:
-    """The refusals by releases that ignore parts from later opsets and refuse nothing in ``found``."""
+    """The refusals by releases that ignore attributes and inputs from later opsets. Releases that refuse the model in
+    ``found`` are skipped."""
     for each in found:
         releases &= ~each.releases if each.objection.is_certain else releases
     if not tables.has(runtime.table, "drops "):
@@ -89,7 +93,7 @@ def _of_misread(known: Known, runtime: Runtime, releases: int, found: Sequence[R
     read = misreading.misread(known, runtime.table, releases)
     if read is None:
         return []
-    why = f"the release passes over what {' and '.join(read.operators)} does not have at the opset of the model; then "
+    why = f"the release ignores what {' and '.join(read.operators)} does not have at the opset of the model; then "
     help = "write the model at the opset that its nodes are written for"
     return [
         replaced(each, objection=Objection(each.objection.rule, f"{why}{each.objection.text}", help))
@@ -101,7 +105,7 @@ def _of_misread(known: Known, runtime: Runtime, releases: int, found: Sequence[R
 def _of_nodes_on_cpu(
     known: Known, releases: int, opset: int | None, single: Sequence[Use], *, found: Sequence[Reason]
 ) -> list[Reason]:
-    """The objections of the newest ONNX Runtime, which runs the nodes that stay on the CPU."""
+    """The objections of the newest ONNX Runtime to the nodes that stay on the CPU, because it runs them there."""
     left = {(each.use.node.op, each.use.inputs) for each in found if each.use and each.objection.rule is STAYS_ON_CPU}
     onnxruntime = RUNTIMES["onnxruntime"]
     newest = 1 << len(tables.releases(onnxruntime.table)) - 1
@@ -113,11 +117,13 @@ class _Keys:
     def __init__(self, runtime: Runtime, releases: int) -> None:
         self.table = runtime.table
         self.releases = releases
-        #: By signature, (index of a refusal that may hold, its conditions that depend on more than the signature).
+        #: For each signature: (index of a refusal that may hold, its conditions that depend on more than the
+        #: signature).
         self.found: dict[object, tuple[tuple[int, tuple[BoundCondition, ...]], ...]] = {}
 
     def distinction(self, use: Use) -> object:
-        """The refusals that hold for a node, and the names of its attributes if it has a domain."""
+        """A key that differs for nodes with different objections: the refusals that hold, and the names of attributes
+        if the node has a domain."""
         signature = use.node.domain, use.node.op, use.version, use.inputs, use.outputs, frozenset(use.faults)
         rows = self.found.get(signature)
         if rows is None:
@@ -136,7 +142,7 @@ def _holding_refusals(runtime: Runtime, use: Use) -> tuple[Refusal, ...]:
 
 
 def _of_checked_node(use: Use, runtime: Runtime, releases: int) -> Objections:
-    """The objections to a node of the releases that check it."""
+    """The objections to a node. Releases that do not check nodes in a branch or body like this one are excluded."""
     places = [*use.graph.split("/")[1:], *(() if use.may_run else ("dead",))]
     for having, objection in of_node(use, runtime, releases):
         kind = "operator" if objection.rule is OPERATOR_NOT_IN_RELEASE else "node"
@@ -148,11 +154,11 @@ def _of_checked_node(use: Use, runtime: Runtime, releases: int) -> Objections:
             yield (
                 having,
                 _unsure(
-                    objection, "it stands in a branch that never runs, which the runtime may remove before it checks it"
+                    objection, "it is in a branch that never runs, and the runtime may remove this branch unchecked"
                 ),
             )
         elif use.node.op in runtime.removable and not use.node.domain and not (use.reads_input and use.returns_output):
-            yield having, _unsure(objection, "the runtime may remove it before it checks it")
+            yield having, _unsure(objection, "the runtime may remove it unchecked")
         else:
             yield having, objection
 
@@ -249,7 +255,7 @@ def _of_operator_and_types(use: Use, runtime: Runtime, version: int, releases: i
 def _of_inlined(
     use: Use, runtime: Runtime, version: int, releases: int, serving: Sequence[Row], admitted: int, depth: int
 ) -> Objections:
-    """The objections to a node without a kernel, or to its function body."""
+    """The objections to the function body of a node without a kernel; without a body, to the missing kernel."""
     from irlint.targets import bodies
 
     if not bodies.known():
@@ -277,7 +283,7 @@ def _of_body(use: Use, runtime: Runtime, version: int, releases: int, inside: Se
 def _of_missing_row(
     use: Use, runtime: Runtime, version: int, releases: int, serving: Sequence[Row], admitted: int
 ) -> Objections:
-    """The objections of releases without a row for the version and the types."""
+    """The objections of releases that have no row for the version and the element types of a node."""
     present = 0
     for row in serving:
         present |= row.releases

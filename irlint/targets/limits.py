@@ -1,4 +1,4 @@
-"""The objections of releases to versions, element types and forms of a model. ``releases`` is a bit mask."""
+"""Finds the objections of releases to versions, element types and forms of a model. ``releases`` is a bit mask."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from irlint.targets.uses import element_type
 
 
 def objections(known: Known, runtime: Runtime, releases: int) -> Iterator[tuple[int, Objection]]:
-    """(releases, their objection to a model, not to a node of it)."""
+    """(releases, their objection) of each objection to the model itself. Objections to nodes are not included."""
     stated = known.model.format_version
     if stated is not None and stated.isdecimal():
         for having, versions in _lacking(runtime, "ir ", int(stated), releases):

@@ -1,4 +1,4 @@
-"""The model that releases read if they ignore attributes and inputs from later opsets."""
+"""Removes attributes and inputs of later opsets from a model, as some releases ignore these when they read it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Misread:
     """A model without the attributes and inputs that releases ignore."""
 
     known: Known
-    #: The releases that ignore them, as a bit mask.
+    #: The releases that ignore these attributes and inputs, as a bit mask.
     releases: int
     #: The operators of the changed nodes.
     operators: tuple[str, ...]
@@ -52,7 +52,8 @@ def _is_official(node: Node) -> bool:
 
 
 def _without(node: Node, schema: OfficialSchema) -> Node:
-    """The node without the attributes and inputs that are not in the schema; the same object if there are none."""
+    """The node without the attributes and inputs that the schema does not have. If nothing is removed, the same
+    object."""
     attributes = {name: each for name, each in node.attributes.items() if name in schema.attributes}
     inputs = node.inputs[: schema.max_input]
     if len(attributes) == len(node.attributes) and len(inputs) == len(node.inputs):

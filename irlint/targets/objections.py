@@ -11,8 +11,8 @@ IR_VERSION_NOT_IN_RELEASE = Rule(
     "ir-version-not-in-release",
     Severity.ERROR,
     "The target does not accept the IR version of the model.",
-    why="""Each release of a runtime reads models up to the IR version that it was built with, and refuses later ones
-        whatever they hold. What onnx writes by default is often ahead of the runtimes.""",
+    why="""Each release of a runtime reads models up to the IR version that it was built with, and refuses later
+        versions even if the model uses nothing new. The default version of onnx is often too new for the runtimes.""",
     fix="Save the model with the IR version that the message names, or use a later release.",
 )
 
@@ -21,7 +21,7 @@ OPSET_NOT_IN_RELEASE = Rule(
     "opset-not-in-release",
     Severity.ERROR,
     "The target does not accept an opset that the model imports.",
-    why="Each release of a runtime knows the opsets up to the one that it was built with, and refuses later ones.",
+    why="Each release of a runtime knows the opsets up to the one that it was built with, and refuses later opsets.",
     fix="Write the model at an opset that the release takes, or use a later release.",
 )
 
@@ -31,8 +31,8 @@ OPERATOR_NOT_IN_RELEASE = Rule(
     Severity.ERROR,
     "The target has no operator, or no kernel or converter of it, at the version that the model uses.",
     why="""A release refuses a model with an operator that it does not have. ONNX Runtime looks for a kernel of exactly
-        the version that the opset gives the operator, and then for a function that stands for it.""",
-    fix="Use the release or the opset that the message names, or write the operator with others.",
+        the version that the opset gives the operator, and then for a function that replaces the operator.""",
+    fix="Use the release or the opset that the message names, or replace the operator by other operators.",
 )
 
 ELEMENT_TYPE_NOT_IN_RELEASE = Rule(
@@ -41,7 +41,7 @@ ELEMENT_TYPE_NOT_IN_RELEASE = Rule(
     Severity.ERROR,
     "The target does not accept an element type of the model.",
     why="Kernels exist for some element types only, and a release knows only the types of its time.",
-    fix="Cast to an element type that the message names, or use the release that it names.",
+    fix="Cast to an element type that the message names, or use a release that the message names.",
 )
 
 RESTRICTED_IN_RELEASE = Rule(
@@ -77,7 +77,7 @@ STAYS_ON_CPU = Rule(
 
 @record
 class Objection:
-    """An objection of a release to nodes or to the model."""
+    """What a release objects to in nodes or in the model. The rule states what the release does."""
 
     #: TARGET_NOT_KNOWN if it is unknown whether the release objects.
     rule: Rule
@@ -93,12 +93,12 @@ class Objection:
 
 @record
 class Reason:
-    """An objection of releases."""
+    """An objection, and the releases that have it."""
 
-    #: A bit mask.
+    #: The releases, as a bit mask.
     releases: int
     objection: Objection
-    #: None for an objection to the model.
+    #: The node; None for an objection to the model.
     use: Use | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""The operators of releases, from the rows of a table. ``releases`` is a bit mask."""
+"""Reads the operators of releases from the rows of a table. ``releases`` is a bit mask."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ class Refusal:
     kind: str
 
 
-#: What a release does: it leaves the node to the CPU, refuses it, fails when it runs, or is not known.
+#: What a release does with a node: it leaves the node to the CPU, refuses the model, fails when the node runs, or is
+#: not known.
 KINDS = LEAVES, REFUSES, FAILS, DOUBTS = "leaves", "refuses", "fails", "doubts"
 
 
@@ -57,7 +58,7 @@ def name(use: Use) -> str:
 
 
 def version_of(use: Use) -> int | None:
-    """The version of a node; of an operation of an IR, the number of its opset, or 0 without a number."""
+    """The version of a node. For a layer of an IR, the number of its opset, or 0 if the opset has no number."""
     if isinstance(use.version, str):
         number = use.version.removeprefix("opset")
         return int(number) if number.isdecimal() else 0
@@ -65,7 +66,7 @@ def version_of(use: Use) -> int | None:
 
 
 def is_custom(runtime: Runtime, use: Use) -> bool:
-    """Whether no release was measured with an operator of this name and domain, or with an operation of this name."""
+    """Whether an operator is custom, so that the tables do not show whether releases accept it."""
     if isinstance(use.version, str):
         from irlint.ops.index import OPENVINO
 
@@ -78,7 +79,8 @@ def is_custom(runtime: Runtime, use: Use) -> bool:
 
 
 def earlier_opset(runtime: Runtime, use: Use, releases: int) -> str:
-    """The latest opset before that of an operation in which all ``releases`` have the operation, or ""."""
+    """The latest opset before the opset of a layer in which all ``releases`` have its operation; "" if there is
+    none."""
     for each in range((version_of(use) or 0) - 1, 0, -1) if isinstance(use.version, str) else ():
         if not releases & ~serving(runtime.table, name(use), each):
             return f"opset{each}"
@@ -86,7 +88,8 @@ def earlier_opset(runtime: Runtime, use: Use, releases: int) -> str:
 
 
 def by_leniency(runtime: Runtime, releases: int) -> Iterator[tuple[int, bool]]:
-    """(releases, whether they accept a function body whose operators have other versions at the opset)."""
+    """(releases, whether they are lenient). Lenient releases accept a function body whose operators have other versions
+    at the opset of the model."""
     lenient = releases & sum(
         1 << at for at, each in enumerate(tables.releases(runtime.table)) if short(each) in runtime.lenient
     )
@@ -165,7 +168,7 @@ def counts(table: str, name: str) -> tuple[tuple[tuple[int, ...], int], ...]:
 
 
 def versions(runtime: Runtime, use: Use, releases: int) -> Iterator[tuple[int | None, int]]:
-    """(version of the operator that releases use for a node, or None without one, releases)."""
+    """(version of the operator that the releases use for a node, or None if they have none; these releases)."""
     imported = version_of(use)
     if not tables.has(runtime.table, "schema "):
         is_unknown = imported is None and use.node.domain in OFFICIAL_DOMAINS
@@ -183,7 +186,8 @@ def versions(runtime: Runtime, use: Use, releases: int) -> Iterator[tuple[int | 
 
 
 def _official_version(use: Use, imported: int | None) -> int:
-    """The version of a node by the official schemas; one less than the first version at an older opset."""
+    """The version of a node by the official schemas. If the opset is older than the first version, one less than the
+    first version; 1 if there are no schemas."""
     if imported is None or use.node.domain not in OFFICIAL_DOMAINS:
         return 1
     return _official_since(use.node.domain, use.node.op, imported)
@@ -218,7 +222,8 @@ FIRST_WITH_CASTS = 6
 
 
 def _type_of(name: str, version: int, use: Use) -> str | None:
-    """The element type that a constraint limits. ``name`` is an index, a type variable or a formal name."""
+    """The element type of a node that the constraint ``name`` limits. ``name`` is the index of an input, a type
+    variable, or the name of a formal in the schema."""
     if name.isdecimal():
         given = use.inputs or use.outputs
         return given[int(name)] if int(name) < len(given) else OMITTED
@@ -249,7 +254,7 @@ def _places(formals: Sequence[Formal], formal: Formal, index: int, count: int) -
 
 
 def unserved_output_types(use: Use, runtime: Runtime, version: int, serving: Sequence[Row], releases: int) -> str:
-    """The element types of the outputs, if the rows allow all types of inputs; else ""."""
+    """The element types of the outputs of a node, if the rows allow the types of its inputs; "" otherwise."""
     without_outputs = replaced(use, outputs=())
     mine = [each for each in serving if each.releases & releases]
     if not use.inputs or not any(admits(each, runtime, version, without_outputs) for each in mine):
@@ -260,7 +265,7 @@ def unserved_output_types(use: Use, runtime: Runtime, version: int, serving: Seq
 def allowed_types(serving: Sequence[Row], releases: int, use: Use) -> str:
     """At most eight element types that the first constraints of the rows allow.
 
-    If numbers of more than 8 bits can be cast to another such type, types of at most 8 bits are omitted.
+    If an input has more than 8 bits and a type of more than 8 bits is allowed, smaller types are omitted.
     """
     mine = (next(iter(each.types.values()), ()) for each in serving if each.releases & releases)
     found = {name for types in mine for name in types}

@@ -1,4 +1,4 @@
-"""How ONNX Runtime changes a graph before another execution provider gets nodes of it."""
+"""Finds how ONNX Runtime changes a graph before another execution provider gets the nodes of the graph."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Optimized:
     removed: Set[Node]
     #: Other nodes whose inputs are all constant or without elements.
     constant_fed: Set[Node]
-    #: The first of the nodes that become one Gelu, by each of these nodes.
+    #: For each node of a pattern that becomes one Gelu, the first node of the pattern.
     fused: Mapping[Node, Node]
     #: Nodes with inputs for which ONNX Runtime infers no shapes.
     without_shapes: Set[Node]
@@ -42,7 +42,8 @@ class Optimized:
     dynamic_inputs: tuple[str, ...]
 
     def distinction(self, use: Use) -> object:
-        """A key that differs for nodes of one operator that a provider may treat differently; None if removed."""
+        """A key that differs for nodes that a provider may treat differently although they have the same operator; None
+        if ONNX Runtime removes the node."""
         node = use.node
         if node in self.removed:
             return None
@@ -69,9 +70,9 @@ class Optimized:
     def why_on_cpu(self, use: Use) -> tuple[str, str]:
         """(why the node stays on the CPU, help)."""
         if _is_in_body(use):
-            return "it stands in a body, of which the provider takes nothing", "write the model without the body"
+            return "it is in a body, and the provider takes no nodes of bodies", "write the model without the body"
         if use.node in self.without_shapes:
-            return "ONNX Runtime infers no shapes behind these operators", "declare the shapes of the values"
+            return "it depends on operators without shape inference in ONNX Runtime", "declare the shapes of the values"
         sizes = (
             f"fix {', '.join(self.dynamic_inputs)} with `--shape`"
             if self.dynamic_inputs
@@ -104,7 +105,8 @@ def optimized(known: Known, table: str) -> Optimized:
 
 
 def _without_shapes(graph: Graph) -> set[Node]:
-    """The nodes that depend on nodes of ai.onnx.ml or with bodies; their shapes are unknown to ONNX Runtime."""
+    """The nodes that depend on a node of ai.onnx.ml or on a node with bodies. ONNX Runtime does not infer the shapes of
+    their inputs."""
     values: set[Value] = set()
     found: set[Node] = set()
     for node in graph.nodes:
@@ -135,7 +137,8 @@ def _fused_into_layer_normalization(graph: Graph) -> Iterator[Node]:
 
 
 def _chain_before(node: Node, ops: Sequence[str], makers: Mapping[Value, Node]) -> Iterator[Node]:
-    """The nodes with these operators, in turn, before a node; fewer if one is missing."""
+    """The nodes with the operators ``ops`` before a node, from the last to the first; fewer if an operator is
+    missing."""
     for op in ops:
         made = [makers.get(value) for value in node.inputs if value is not None]
         before = [each for each in made if each is not None and each.op == op]
@@ -196,7 +199,7 @@ def _gelus(graph: Graph) -> Iterator[tuple[Node, Node]]:
 
 
 def _adds_and_muls_after(erf: Node, readers: Mapping[Value, list[Node]]) -> list[Node]:
-    """The Add and the two Mul after an Erf; fewer if they do not follow."""
+    """The Add and the two Mul after an Erf; fewer nodes if others follow the Erf."""
     found, node = [], erf
     for op in ("Add", "Mul", "Mul"):
         value = node.outputs[0]

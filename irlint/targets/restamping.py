@@ -1,4 +1,4 @@
-"""The lower opsets and IR versions at which a model can be saved unchanged."""
+"""Finds lower opsets and IR versions with which a model can be saved without other changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from irlint.targets.uses import OMITTED, Use, element_type, uses
 #: The lowest opset that is proposed. Runtimes guarantee support from this opset on.
 LOWEST_OPSET = 7
 
-#: The first IR version with each element type. Other types exist in all IR versions.
+#: The first IR version that has each of these element types. All IR versions have the other types.
 _TYPES = {
     "float8_e4m3fn": 9,
     "float8_e4m3fnuz": 9,
@@ -33,10 +33,10 @@ _TYPES = {
     "float6_e3m2": 14,
 }
 
-#: The first IR versions with initializers that are not inputs, with functions, and with overloads.
+#: The first IR version with initializers that are not inputs, the first with functions, the first with overloads.
 _WITH_CONSTANTS, _WITH_FUNCTIONS, _WITH_OVERLOADS = 4, 8, 10
 
-#: The IR version of opsets before the first in IR_VERSIONS.
+#: The IR version of the opsets that are lower than all opsets in IR_VERSIONS.
 LOWEST_IR_VERSION = 3
 
 
@@ -49,9 +49,9 @@ class Stamp:
 
 
 def lowest(known: Known) -> Stamp | None:
-    """The lowest opset at which all nodes keep their meaning, and the lowest IR version for it.
+    """The lowest opset at which all nodes keep their meaning, and the lowest IR version that this opset allows.
 
-    Returns None for an IR, and for a model without an opset of ai.onnx or an IR version.
+    Returns None for an OpenVINO IR. Returns None for an ONNX model that lacks its IR version or an opset of ai.onnx.
     """
     imported = known.model.opsets.get("")
     stated = known.model.format_version
@@ -63,9 +63,9 @@ def lowest(known: Known) -> Stamp | None:
 
 
 def stamps(known: Known) -> Iterator[Stamp]:
-    """The lower versions with which a model has the same meaning, in descending order.
+    """The pairs of lower versions with which a model has the same meaning, in descending order.
 
-    There are none for an opset that is not known. A model with functions keeps its opset.
+    A model whose opset is newer than all known opsets has no such pair. A model with functions keeps its opset.
     """
     least = lowest(known)
     if least is None:
@@ -81,13 +81,16 @@ def stamps(known: Known) -> Iterator[Stamp]:
 
 
 def restamped(known: Known, stamp: Stamp) -> Known:
-    """The model with other versions. Its nodes keep theirs: pass ``opset`` to ``reasons``."""
+    """The model with the opset and IR version of ``stamp``. Its nodes keep the old opset as version.
+
+    Therefore, pass ``stamp.opset`` as ``opset`` to ``reasons`` to examine the nodes at the new opset.
+    """
     opsets = {**known.model.opsets, "": stamp.opset}
     return replaced(known, model=replaced(known.model, opsets=opsets, format_version=str(stamp.ir_version)))
 
 
 def _lowest_opset(known: Known, imported: int) -> int:
-    """The lowest opset; the model's own opset if a function imports another one."""
+    """The lowest opset at which all nodes keep their meaning. If a function imports another opset, the model's own."""
     if any(function.opsets.get("", imported) != imported for function in known.model.functions.values()):
         return imported
     found = [use for use in uses(known, lambda use: _compared_attributes(use.node)) if use.node.domain == ""]
@@ -98,7 +101,7 @@ def _lowest_opset(known: Known, imported: int) -> int:
 
 
 def _compared_attributes(node: Node) -> object:
-    """The names of all attributes, and the values that conditions of steps compare."""
+    """The names of all attributes of a node, with the values that ``_means_the_same_before`` compares."""
     return tuple((name, str(each.value) if name in _COMPARED else "") for name, each in node.attributes.items())
 
 
@@ -123,7 +126,10 @@ def _lowest_opset_of(use: Use, imported: int, least: int) -> int:
 
 @cache
 def _conditions_of_steps() -> Mapping[tuple[str, int], str]:
-    """The conditions, by (operator, version), under which nodes mean the same as in the version before."""
+    """For each (operator, version): the condition under which nodes mean the same as in the version before.
+
+    The condition is "" if all nodes do. A version without an entry may have changed the meaning of all nodes.
+    """
     import os
 
     with open(os.path.join(os.path.dirname(__file__), "same_meaning.txt"), encoding="ascii") as file:
@@ -156,7 +162,7 @@ def _numbers(node: Node, name: str) -> list[Any]:
 
 
 def _fits(use: Use, schema: OfficialSchema) -> bool:
-    """Whether an earlier version has the attributes, inputs, outputs and element types of a node."""
+    """Whether an earlier version of the operator allows the attributes, inputs, outputs and element types of a node."""
     node = use.node
     if schema.deprecated or any(name not in schema.attributes for name in node.attributes):
         return False

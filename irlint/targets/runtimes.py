@@ -1,35 +1,31 @@
-"""The runtimes, and what all releases of a runtime have in common.
+"""Lists the runtimes, with the properties that all releases of a runtime share.
 
 The table ``measured/NAME.z`` has the facts about each release:
 
-* ``ir 9`` and ``opset DOMAIN 17``: a version of ONNX that the release reads;
-* ``input TYPE``, ``initializer TYPE``, ``value TYPE``: an element type of graph inputs, of initializers, of outputs of
-  nodes. A table without facts of one kind refuses no type there;
-* ``op DOMAIN:OP VERSIONS CONSTRAINT=TYPE;TYPE``: an operator of the release. VERSIONS is a list of ``13`` or ``7-13``,
-  or ``*`` for all versions. CONSTRAINT is a type variable, the name of a formal in the schema, or the index of an
-  input. One of several rows must fit. Operations of an IR have the domain ``opset`` and its number as their version;
-* ``schema DOMAIN:OP SINCE REMOVED``: a version of the operator that the release knows. Without such facts, the release
-  knows the versions that ONNX has at its opset;
-* ``attribute DOMAIN:OP NAME`` and ``counts DOMAIN:OP LEAST_INPUTS MOST_INPUTS LEAST_OUTPUTS MOST_OUTPUTS``: how an
-  operator of ONNX Runtime differs from its schema in ``irlint.schemas``;
-* ``lacks DOMAIN:OP``: the release refuses the operator. Only for ``Runtime.is_complete = False``;
-* ``refuses DOMAIN:OP CONDITION & CONDITION``: the release refuses a node if all these conditions hold. ``doubts``
-  instead: the result is unknown. ``fails``: the model is loaded, but the node fails when it runs. ``conditions.py``
-  lists the conditions;
-* ``passes-over BODY node`` and ``passes-over BODY operator``: in such a body, the release ignores a node that it
-  refuses, or an operator that it lacks. BODY is an attribute's name, or ``dead`` for a branch that never runs;
-* ``no-functions``: the release refuses calls of functions of the model;
-* ``no-empty-inputs``: inputs of the model with a size of 0;
-* ``no-early-outputs``: a node that uses an output of the model before another node computes it;
-* ``no-spelled-domains``: nodes whose domain is written ``ai.onnx``;
-* ``no-sparse-initializers``, ``no-sparse-outputs``, ``no-sparse-types``: sparse initializers that nodes use or that are
-  outputs, and outputs of a sparse type;
-* ``drops DOMAIN:OP attributes`` and ``drops DOMAIN:OP inputs``: the release ignores attributes or inputs that the
-  operator does not have at the opset of the model;
-* ``reads CODE`` and ``reads DOMAIN:OP CODE,CODE``: the release reads models with such an error, anywhere or at nodes of
-  the operator. A family name replaces the codes of errors about element types, inputs and attributes. ``rejects``
-  instead: the release refuses such models;
-* ``leaves DOMAIN:OP CONDITION & CONDITION``: such a node stays on the CPU. Only for ``Runtime.falls_back``.
+* ``ir 9`` and ``opset DOMAIN 17``: a version of ONNX that the release reads; * ``input TYPE``, ``initializer TYPE``,
+``value TYPE``: an element type of graph inputs, of initializers, of outputs of nodes. A table without facts of one kind
+refuses no type there; * ``op DOMAIN:OP VERSIONS CONSTRAINT=TYPE;TYPE``: an operator of the release. VERSIONS is a list
+of ``13`` or ``7-13``, or ``*`` for all versions. CONSTRAINT is a type variable, the name of a formal in the schema, or
+the index of an input. One of several rows must fit. Operations of an IR have the domain ``opset`` and its number as
+their version; * ``schema DOMAIN:OP SINCE REMOVED``: a version of the operator that the release knows. Without such
+facts, the release knows the versions that ONNX has at its opset; * ``attribute DOMAIN:OP NAME`` and ``counts DOMAIN:OP
+LEAST_INPUTS MOST_INPUTS LEAST_OUTPUTS MOST_OUTPUTS``: how an operator of ONNX Runtime differs from its schema in
+``irlint.schemas``; * ``lacks DOMAIN:OP``: the release refuses the operator. Only for ``Runtime.is_complete = False``; *
+``refuses DOMAIN:OP CONDITION & CONDITION``: the release refuses a node if all these conditions hold. ``conditions.py``
+lists the conditions. ``doubts`` instead of ``refuses`` means that the result is unknown. ``fails`` means that the
+release loads the model, but the node fails when it runs; * ``passes-over BODY node`` and ``passes-over BODY operator``:
+in this kind of body, the release accepts a node that it refuses elsewhere, or an operator that it lacks. BODY is the
+name of the attribute with the body, or ``dead`` for a branch that never runs; * ``no-functions``: the release refuses
+calls of functions of the model; * ``no-empty-inputs``: the release refuses inputs of the model with a size of 0; *
+``no-early-outputs``: the release refuses a node that uses an output of the model before another node computes it; *
+``no-spelled-domains``: the release refuses nodes whose domain is written ``ai.onnx``; * ``no-sparse-initializers``,
+``no-sparse-outputs`` and ``no-sparse-types``: the release refuses sparse initializers that nodes use, sparse
+initializers that are outputs, and outputs of a sparse type; * ``drops DOMAIN:OP attributes`` and ``drops DOMAIN:OP
+inputs``: the release ignores attributes or inputs that the operator does not have at the opset of the model; * ``reads
+CODE``: the release reads models with an error of this code. ``reads DOMAIN:OP CODE,CODE``: only if the error is at a
+node of the operator. A family name replaces the codes of errors about element types, inputs and attributes. ``rejects``
+instead of ``reads`` means that the release refuses these models; * ``leaves DOMAIN:OP CONDITION & CONDITION``: a node
+stays on the CPU if all these conditions hold. Only for ``Runtime.falls_back``.
 
 To add a target, write a module in ``tests/make/measuring`` that returns the facts of a release, and call it in
 ``tests/make/targets.py``. Add a ``Runtime`` to ``RUNTIMES``, and name it in ``runtimes`` of the ``Format`` in
@@ -46,7 +42,7 @@ from irlint.schemas import MICROSOFT, NCHWC, OFFICIAL_DOMAINS
 
 @record
 class Runtime:
-    """What all releases of a runtime have in common."""
+    """The properties that all releases of a runtime share."""
 
     #: The name of the table.
     table: str
@@ -67,11 +63,11 @@ class Runtime:
     inlines: bool = False
     #: The releases that accept a function body whose operators have other versions at the opset.
     lenient: frozenset[str] = frozenset()
-    #: The element types to which the runtime casts others.
+    #: The element types that the runtime casts, each with the type to which it casts.
     casts: Mapping[str, str] = NOTHING
     #: Operators that the runtime may remove before it checks them.
     removable: tuple[str, ...] = ()
-    #: Whether nodes that the release does not run stay on the CPU, in ONNX Runtime.
+    #: Whether ONNX Runtime runs nodes on the CPU that the release does not run.
     falls_back: bool = False
     #: Operators that need no kernel, in any domain.
     built_in: tuple[str, ...] = ()

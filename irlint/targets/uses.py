@@ -1,4 +1,4 @@
-"""The uses of operators in a model, with versions and element types."""
+"""Lists the uses of operators in a model, with their versions and element types."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from irlint.schemas import OFFICIAL_DOMAINS, official
 #: The element type of an omitted input or output. None is an unknown type.
 OMITTED = ""
 
-#: The greatest depth of nested calls of functions.
+#: The maximum depth of nested calls of functions.
 MAX_DEPTH = 64
 
 
 @record(eq=False)
 class Use:
-    """Nodes that are equal for a runtime."""
+    """A use of an operator: one node, or several nodes that are equal for a runtime."""
 
     #: The first of the nodes.
     node: Node
-    #: The path of its graph.
+    #: The path of the graph with the node.
     graph: str
     version: int | str | None
-    #: Element types.
+    #: The element types of the inputs and of the outputs.
     inputs: tuple[str | None, ...]
     outputs: tuple[str | None, ...]
-    #: The types of the values in its graph.
+    #: The types of the values in the graph.
     types: Mapping[Value, Type | None]
     #: The attributes of the function around the node.
     scope: Mapping[str, Attribute | None] = NOTHING
@@ -44,26 +44,28 @@ class Use:
     opset: int = 0
     #: The constants of all graphs.
     constants: Set[Value] = frozenset()
-    #: Whether the node takes an input of its graph, and computes an output of it.
+    #: Whether the node reads an input of its graph, and whether it computes an output of its graph.
     reads_input: bool = False
     returns_output: bool = False
-    #: The codes of its errors.
+    #: The codes of the errors of the node.
     faults: Set[str] = frozenset()
 
 
 def uses(known: Known, distinction: Callable[[Use], object] | None = None, opset: int | None = None) -> list[Use]:
-    """The ``grouped`` uses of ``each_use``."""
+    """The uses of ``each_use``, joined by ``grouped``."""
     return grouped(each_use(known, opset), distinction)
 
 
 def each_use(known: Known, opset: int | None = None) -> Iterator[Use]:
-    """The use of each node that a runtime creates, in the order of the nodes; ``opset`` replaces that of ai.onnx."""
+    """The use of each node that a runtime creates, in the order of the nodes. ``opset`` replaces the opset of
+    ai.onnx."""
     if known.model.graph is not None:
         yield from _Walk(known, opset).graph(known.model.graph, known.types, NOTHING, may_run=True, depth=0)
 
 
 def grouped(single: Iterable[Use], distinction: Callable[[Use], object] | None) -> list[Use]:
-    """The uses of equal nodes joined, in the order of the first nodes. Equal nodes have an equal ``distinction``."""
+    """The uses, in which equal nodes are joined into one use. Equal nodes have the same operator, version, element
+    types and ``distinction``."""
     found: dict[object, list[Use]] = {}
     for use in single:
         node = use.node
@@ -172,7 +174,8 @@ class _Walk:
     def _kept(
         self, node: Node, inputs: tuple[str | None, ...], outputs: tuple[str | None, ...]
     ) -> tuple[str | None, ...]:
-        """The element types of outputs; an unknown one becomes that of the first input with its type variable."""
+        """The element types of the outputs. An unknown type becomes the type of the first input with the same type
+        variable."""
         is_official = isinstance(node.version, int) and node.domain in OFFICIAL_DOMAINS
         schema = official(node.op, node.version, node.domain) if is_official else None
         if schema is None:

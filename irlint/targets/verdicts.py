@@ -1,4 +1,4 @@
-"""The verdicts of releases on a model. ``releases`` is a bit mask."""
+"""Computes the verdicts of releases on a model. ``releases`` is a bit mask."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ class Target:
 
     @property
     def label(self) -> str:
-        """``onnxruntime@1.17``."""
+        """The target as the user writes it: ``onnxruntime@1.17``."""
         return f"{self.runtime}@{self.release}"
 
 
 @cache
 def target(text: str) -> Target:
-    """The target in a text such as ``onnxruntime@1.17``; raises ValueError.
+    """The target in a text such as ``onnxruntime@1.17``. Raises ValueError if the text names no runtime or no number.
 
-    ``openvino@2024`` is the newest release of that year, ``openvino`` the newest of all.
+    ``openvino@2024`` is the newest release of 2024. ``openvino`` is the newest of all releases.
     """
     name, at, asked = text.strip().partition("@")
     if name not in RUNTIMES:
@@ -85,12 +85,12 @@ def too_old(asked: Target) -> Fault:
 
 
 def record_of(known: Known, runtime: str) -> Runtime:
-    """The ``Runtime`` for models of this format."""
+    """The record of the runtime named ``runtime`` for models of this format."""
     return RECORDS[known.format.runtimes[runtime]]
 
 
 def reasons(known: Known, runtime: str, releases: int | None = None, opset: int | None = None) -> list[Reason]:
-    """The reasons why ``releases`` (by default, all) object to a model; ``opset`` replaces that of its nodes."""
+    """The reasons why ``releases`` (default: all) object to a model. ``opset`` replaces the opset of the nodes."""
     if known.model.graph is None:
         return []
     every = (1 << len(tables.releases(runtime))) - 1
@@ -100,9 +100,9 @@ def reasons(known: Known, runtime: str, releases: int | None = None, opset: int 
 
 
 def refused(known: Known, runtime: str, errors: Sequence[Problem]) -> list[int]:
-    """For each error, the releases that refuse to load a model with it.
+    """For each error, the releases that refuse to load a model with this error.
 
-    A release that ``falls_back`` to ONNX Runtime refuses what ONNX Runtime refuses.
+    A release that ``falls_back`` to ONNX Runtime refuses the same errors as ONNX Runtime.
     """
     from irlint.inference import loading
 
@@ -115,9 +115,9 @@ def refused(known: Known, runtime: str, errors: Sequence[Problem]) -> list[int]:
 
 
 def passes(known: Known, runtime: str, problem: Problem) -> int:
-    """The releases that load models with such an error, by measurement.
+    """The releases that loaded models with an error like ``problem`` when they were measured.
 
-    Conditions of the operator (``conditions.py``) may still refuse the node.
+    They may still refuse the node because of a condition of its operator (``conditions.py``).
     """
     return _releases_with_fact(known, runtime, "reads", problem) & ~_releases_with_fact(
         known, runtime, "rejects", problem
@@ -125,7 +125,7 @@ def passes(known: Known, runtime: str, problem: Problem) -> int:
 
 
 def _releases_with_fact(known: Known, runtime: str, kind: str, problem: Problem) -> int:
-    """The releases with a ``reads`` or ``rejects`` fact (``runtimes.py``) about an error."""
+    """The releases with a fact of ``kind`` (``reads`` or ``rejects``, see ``runtimes.py``) about an error."""
     rule, node, table = problem.fault.rule, problem.node, record_of(known, runtime).table
     found = tables.holds(table, f"{kind} {rule.code}")
     if node is not None and rule.family != "declarations":

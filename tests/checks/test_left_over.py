@@ -56,4 +56,4 @@ def test_a_removed_layer_leaves_layers_over(tmp_path: Path) -> None:
     (found,) = irlint.check(path, ignore=["IRL720"]).findings
     assert (found.rule.code, found.severity.value) == ("IRL905", "note")
     assert f'Concat layer {ids["sizes"]} "sizes"' in found.message
-    assert found.help.startswith(f"restore layer {ids['padded']}, which is missing and probably took")
+    assert found.help.startswith(f"restore layer {ids['padded']}, which is missing and probably used")

@@ -141,7 +141,7 @@ PART = "(float[2,3,4] x, float[2] z) => (y) { s = Shape <start = 0, end = 1> (x)
 def test_a_part_of_a_shape_that_a_release_takes_for_the_whole() -> None:
     rows = matrix(of(17, PART), RUNTIME)
     assert rows["2023.1"][0] == UNKNOWN
-    assert "start or end, which it passes over, so that it gives the whole shape" in rows["2023.1"][1][0]
+    assert "start or end, which the release ignores, so that it gives the complete shape" in rows["2023.1"][1][0]
     assert rows["2026.4"] == (RUNS, [])
 
 

@@ -33,7 +33,8 @@ def checked(path: str, text: str) -> Checked:
 
 
 def _faults(config: Config) -> Iterator[ConfigFault]:
-    """The findings about the fields and files, then about the model of each version, each finding once."""
+    """The findings about the fields and files, then about the model of each version. Equal findings are yielded
+    once."""
     for check in (field_faults, file_faults, parameter_faults, accelerator_faults, optional_faults, _missing_versions):
         yield from check(config)
     if config.message.input and config.message.model_warmup:
@@ -58,7 +59,8 @@ def _faults(config: Config) -> Iterator[ConfigFault]:
 
 
 def _missing_versions(config: Config) -> Iterator[ConfigFault]:
-    """The findings about missing version folders; warnings if the server loads a version, or if no version exists."""
+    """The findings about missing version folders. They are warnings if the server loads another version, or if there is
+    no version folder."""
     policy = config.message.version_policy
     if not config.all_versions:
         message = "there is no folder of a version, and the server loads no model without one"
@@ -119,6 +121,6 @@ def _model_faults(config: Config, model: Interface) -> Iterator[ConfigFault]:
     if not config.message.input:
         found += warmup_faults(config, model.inputs)
     yield from found
-    # With such a finding, the server does not load the model.
+    # With a finding of these checks, the server does not load the model.
     if not found:
         yield from request_faults(config, model)

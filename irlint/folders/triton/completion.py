@@ -20,7 +20,7 @@ def completed(config: Config, model: Interface) -> Config:
     """The configuration with the ``max_batch_size`` that the server sets.
 
     The ONNX Runtime backend sets it if the first axis of every required input and every output is dynamic, unless the
-    configuration lists inputs and outputs. If an axis is uncertain, the result has no dims.
+    configuration lists inputs and outputs. If this is uncertain, the result has no ``dims``, so that none are compared.
     """
     if config.backend != "onnxruntime" or config.message.max_batch_size or lists_everything(config):
         return config
@@ -45,7 +45,7 @@ def lists_everything(config: Config) -> bool:
 
 
 def _is_batched(ends: tuple[Reported, ...]) -> bool | None:
-    """Whether every first axis is dynamic; None if an axis is uncertain and none is fixed."""
+    """Whether the first axis of each input and output is dynamic; None if none is fixed and one is uncertain."""
     if any(each.sizes is not None and (not each.sizes or each.sizes[0] not in (ANY, None)) for each in ends):
         return False
     return None if any(each.sizes is None or each.sizes[0] is None for each in ends) else True

@@ -1,4 +1,4 @@
-"""A ``config.pbtxt`` with the backend, the model file and the versions that the server chooses.
+"""Parses a ``config.pbtxt``, and finds the backend, the model file and the versions that the server chooses.
 
 Sources: ``AutoCompleteBackendFields`` in the server core's ``model_config_utils.cc``, ``VersionsToLoad`` in its
 ``model_lifecycle.cc``.
@@ -64,9 +64,9 @@ class Config:
     #: The version folders that the server loads, the latest version first.
     versions: tuple[str, ...]
     all_versions: tuple[str, ...]
-    #: The files in the first subfolder.
+    #: The files in the first subfolder, from which the server may choose the backend.
     first_files: frozenset[str]
-    #: Whether the server has set ``max_batch_size``.
+    #: Whether ``max_batch_size`` is not in the file, but is the value that the server sets.
     is_completed: bool = False
 
     @property
@@ -87,11 +87,12 @@ class Config:
         return bool(self.message.max_batch_size > 0)
 
     def at(self, *path: str | int) -> Span:
-        """The position of a field, or else of the innermost message on its path."""
+        """The position of a field. If it does not exist, the position of the innermost message on its path."""
         return self.places.of(*path)
 
     def model_file(self, version: str) -> str:
-        """The path of the model of a version. A folder of this name contains the file of the same name."""
+        """The path of the model of a version. If this path is a folder, the model is the file of the same name in
+        it."""
         path = joined(self.folder, version, self.filename)
         return joined(path, self.filename) if is_folder(path) else path
 
@@ -156,7 +157,8 @@ def _versions(folder: str) -> tuple[str, ...]:
 
 
 def is_in_version(path: str) -> bool:
-    """Whether a configuration is in the folder of a version. The folder of a model has version folders."""
+    """Whether a configuration is in the folder of a version: the folder's name is a number, and it has no version
+    folders."""
     folder = absolute(os.path.dirname(path))
     return os.path.basename(folder).isdecimal() and not _versions(folder)
 
@@ -178,7 +180,7 @@ def _first_files(folder: str) -> frozenset[str]:
 def files_in(folder: str) -> list[str]:
     """The names of the files and folders in a folder; [] if it cannot be read.
 
-    Hidden and ``.dvc`` files are omitted, because they stand for files that are fetched later.
+    Hidden files are omitted. ``.dvc`` files are omitted, because they stand for files that are fetched later.
     """
     try:
         names = names_in(folder)

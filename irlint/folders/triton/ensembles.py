@@ -41,7 +41,7 @@ class End:
 
     #: The name of the ensemble or model.
     owner: str
-    #: Such as TYPE_FP32; "" for an unknown type.
+    #: The name of the type, such as TYPE_FP32; "" for an unknown type.
     type: str
     #: The sizes without the batch axis; None for an unknown shape.
     dims: tuple[int, ...] | None
@@ -52,11 +52,11 @@ class End:
 
 @record
 class Step:
-    """The model of a step."""
+    """The inputs, outputs and settings of the model of a step."""
 
-    #: None for unknown inputs.
+    #: The inputs by name; None if they are unknown.
     inputs: Mapping[str, End] | None
-    #: None for unknown outputs.
+    #: The outputs by name; None if they are unknown.
     outputs: Mapping[str, End] | None
     #: 0 if neither the configuration nor the server sets it.
     max_batch_size: int
@@ -107,7 +107,7 @@ def _refused(span: Span, message: str, help: str, related: tuple[Related, ...] =
 
 
 def _end(owner: str, tensor: Any, *, batched: bool, of_ensemble: bool = False) -> End:
-    """A listed input or output. In the ensemble itself, a reshape replaces the dims."""
+    """An input or output in a configuration. In the configuration of the ensemble, a reshape replaces the dims."""
     type = value_name("DataType", tensor.data_type)
     shape = tensor.reshape.shape if of_ensemble and tensor.HasField("reshape") else tensor.dims
     dims = tuple(shape) if tensor.dims else None
@@ -181,7 +181,8 @@ def _latest_model(config: Config) -> Interface | None:
 
 
 def _listed_or_own(config: Config, listed: Sequence[Any], stated: Any) -> Mapping[str, End] | None:
-    """The inputs or outputs in the configuration of a model, or else in the model; None for an unknown model."""
+    """The inputs or outputs that the configuration lists. If it lists none, those of the model; None if it is
+    unknown."""
     if listed:
         return {each.name: _end(config.name, each, batched=config.has_batches) for each in listed}
     if stated is None:
@@ -199,7 +200,8 @@ def _listed_or_own(config: Config, listed: Sequence[Any], stated: Any) -> Mappin
 def _version(
     config: Config, path: tuple[str | int, ...], numbered: tuple[int, Any], model: Step
 ) -> Iterator[ConfigFault]:
-    """A finding if a step names a version that the server does not load. The default is version 0."""
+    """A finding if a step names a version that the server does not load. A step without ``model_version`` names
+    version 0."""
     at, step = numbered
     if step.model_version == LATEST or model.versions is None or str(step.model_version) in model.versions:
         return
@@ -252,7 +254,8 @@ def _is_first(ends: Mapping[str, End] | None, name: str) -> bool:
 
 
 def _contradictions(span: Span, name: str, one: End, other: End) -> Iterator[ConfigFault]:
-    """The findings about different types or shapes of a tensor. Shapes may agree with or without the batch axis."""
+    """The findings about different types or shapes of a tensor. It is enough that the shapes agree with
+    the batch axis or without it."""
     related = (Related(one.owner, f"{one.type} {list(one.full or ())}"),) if one.owner != other.owner else ()
     if one.type and other.type and one.type != other.type:
         message = f"the tensor `{name}` is {one.type} in `{one.owner}` and {other.type} in `{other.owner}`"
@@ -267,7 +270,7 @@ def _contradictions(span: Span, name: str, one: End, other: End) -> Iterator[Con
 
 
 def _may_be_equal(one: Sequence[int], other: Sequence[int]) -> bool:
-    """Whether two shapes can be equal; -1 is any size."""
+    """Whether two shapes can be equal. A size of -1 equals any size."""
     return len(one) == len(other) and all(a == b or ANY in (a, b) for a, b in zip(one, other))
 
 
@@ -309,7 +312,7 @@ def _flow(config: Config, steps: Sequence[Any], writers: Mapping[str, int]) -> I
 
 
 def _order(steps: Sequence[Any], fed: set[str]) -> list[int]:
-    """The indices of the steps in an order in which they run, without steps that never get all inputs."""
+    """The indices of the steps in an order in which they can run. Steps that never get all inputs are omitted."""
     missing = [set(step.input_map.values()) - fed for step in steps]
     readers: dict[str, list[int]] = {}
     for at, names in enumerate(missing):
@@ -326,7 +329,7 @@ def _order(steps: Sequence[Any], fed: set[str]) -> list[int]:
 
 
 def _computed_sizes(config: Config, steps: Sequence[Any], models: Mapping[str, Step | None]) -> Iterator[ConfigFault]:
-    """The findings about tensors with a size that the model of a later step does not allow."""
+    """The findings about tensors that have a size that the model of a later step does not accept."""
     computed: dict[str, tuple[str, Shape]] = {}
     for step in steps:
         writer = models[step.model_name]

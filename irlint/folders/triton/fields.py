@@ -111,7 +111,7 @@ def _batching(config: Config) -> Iterator[ConfigFault]:
 
 
 def _completes_batches(config: Config) -> bool:
-    """Whether the backend may set ``max_batch_size`` itself."""
+    """Whether the backend may set ``max_batch_size``, because the configuration does not."""
     complete = config.message.input and config.message.output and config.backend != "openvino"
     return config.message.max_batch_size == 0 and not complete
 
@@ -165,7 +165,7 @@ def _sequences(config: Config) -> Iterator[ConfigFault]:
 
 
 def _control(config: Config, path: tuple[str | int, ...], control: Any, seen: dict[int, str]) -> Iterator[ConfigFault]:
-    """The findings about one control. ``seen`` has the names of the kinds before, by number."""
+    """The findings about one control. ``seen`` maps the numbers of the kinds of earlier controls to their names."""
     kind = value_name("ControlKind", control.kind)
     span = config.at(*path)
     if control.kind in seen:
@@ -233,7 +233,7 @@ def _reshape(config: Config, path: tuple[str | int, ...], tensor: Any, label: st
 
 
 def _volumes(dims: list[int]) -> list[int]:
-    """The products of sizes between dynamic axes, which a reshape keeps."""
+    """For each run of fixed sizes between dynamic axes, the product of the sizes. A reshape keeps these products."""
     parts: list[list[int]] = [[]]
     for dim in dims:
         if dim == ANY:

@@ -57,7 +57,7 @@ def _labels(config: Config) -> Iterator[ConfigFault]:
 
 
 def _data(config: Config, span: Span, name: str, given: Any, label: str) -> Iterator[ConfigFault]:
-    """A finding if a data file is missing or too short for its shape."""
+    """A finding if a data file is missing, or too short for the shape that the configuration states."""
     if not os.path.basename(name):
         return
     path = joined(config.folder, name)

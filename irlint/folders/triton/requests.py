@@ -1,4 +1,4 @@
-"""Finds batches and sizes that a configuration allows, and with which requests fail."""
+"""Finds batches and sizes that a configuration allows although requests with them fail."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PADDING = "ENABLE_BATCH_PADDING"
 
 
 def request_faults(config: Config, model: Interface) -> Iterator[ConfigFault]:
-    """The findings about sizes that the configuration allows and a model without errors excludes."""
+    """The findings about sizes that the configuration allows but the model excludes; none for a model with errors."""
     if any(problem.is_error for problem in model.known.problems):
         return
     if config.has_batches and BACKEND_RULES[config.backend].sets_batch_size:
@@ -33,7 +33,7 @@ def request_faults(config: Config, model: Interface) -> Iterator[ConfigFault]:
 
 
 def _batch_of_openvino(config: Config, model: Interface) -> Iterator[ConfigFault]:
-    """A finding if batches of ``max_batch_size`` or smaller batches fail.
+    """A finding if batches of ``max_batch_size`` fail, or if smaller batches fail.
 
     The OpenVINO backend sets the first axis of all inputs to ``max_batch_size``.
     """
@@ -58,7 +58,7 @@ def _batch_of_openvino(config: Config, model: Interface) -> Iterator[ConfigFault
 
 
 def _batch_sizes(config: Config, model: Interface, contract: Contract) -> Iterator[ConfigFault]:
-    """The findings about the preferred batch sizes and the smallest batch size that fail."""
+    """The findings about each preferred batch size that fails, and about the smallest batch size that fails."""
     most = config.message.max_batch_size
     sizes = _sizes_of_batch(model, contract)
     if sizes is None:
@@ -84,9 +84,9 @@ def _batch_sizes(config: Config, model: Interface, contract: Contract) -> Iterat
 
 
 def _sizes_of_batch(model: Interface, contract: Contract) -> Sizes | None:
-    """The batch sizes with which the model runs; None without a limit, or if no sizes work at all.
+    """The batch sizes with which the model runs; None if any size works, or if no sizes work at all.
 
-    A name is ignored if another axis also has it, because runtimes do not compare axes with the same name.
+    A name of the batch axis is ignored if another axis has the same name, because runtimes do not compare these axes.
     """
     graph = model.known.model.graph
     shapes = [tensor_shape(model.known.types.get(value)) or () for value in (graph.inputs if graph is not None else ())]
@@ -103,7 +103,7 @@ def _first_demand(contract: Contract) -> tuple[Related, ...]:
 
 
 def _fixed_dims(config: Config, model: Interface) -> Iterator[ConfigFault]:
-    """A finding if ``dims`` fix dynamic axes at sizes with which the model does not run."""
+    """A finding if ``dims`` state sizes for dynamic axes with which the model does not run."""
     shapes: dict[str, tuple[Dim | None, ...]] = {}
     changed: list[tuple[int, str, list[int]]] = []
     for at, tensor in enumerate(config.message.input):

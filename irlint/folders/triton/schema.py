@@ -1,4 +1,4 @@
-"""The messages and enums of Triton's ``model_config.proto``."""
+"""Builds the messages and enums of Triton's ``model_config.proto``."""
 
 from __future__ import annotations
 
@@ -143,6 +143,6 @@ def enum_values(name: str) -> list[str]:
 
 
 def value_name(enum: str, number: int) -> str:
-    """The name of an enum value, or the number of an unknown value, which protobuf allows."""
+    """The name of an enum value. For an unknown value, which protobuf allows, its number as text."""
     names = enum_values(enum)
     return names[number] if 0 <= number < len(names) else str(number)

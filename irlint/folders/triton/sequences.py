@@ -31,7 +31,7 @@ def sequence_faults(config: Config, model: Interface) -> Iterator[ConfigFault]:
 
 
 def _controls(config: Config, model: Interface) -> Iterator[ConfigFault]:
-    """The findings about controls without an input of the same shape and element type."""
+    """The findings about controls for which the model has no input of the same name, shape and element type."""
     required = tuple(each for each in model.inputs if not each.optional)
     for at, control in enumerate(config.message.sequence_batching.control_input):
         end, span = by_name(control.name, required), config.at("sequence_batching", 0, "control_input", at)
@@ -56,7 +56,7 @@ def _controls(config: Config, model: Interface) -> Iterator[ConfigFault]:
 
 
 def _type_of(control: Any) -> str:
-    """The element type of the only list of values of a control, or else its ``data_type``; "" if it is unknown."""
+    """The element type of the values of a control. Without values, its ``data_type``; "" if the type is unknown."""
     stated = [dtype for field, dtype in CONTROL_TYPES.items() if getattr(control, field)]
     if not stated:
         return dtype_of(control.data_type)
@@ -64,7 +64,8 @@ def _type_of(control: Any) -> str:
 
 
 def _states(config: Config, model: Interface) -> Iterator[ConfigFault]:
-    """A warning for each input or output of a state that the model does not have. Requests fail."""
+    """A warning for each input or output of a state that the model does not have. The server loads
+    this model, but requests fail."""
     for at, state in enumerate(config.message.sequence_batching.state):
         path = ("sequence_batching", 0, "state", at)
         for kind, ends in (("input", model.inputs), ("output", model.outputs)):
@@ -78,7 +79,7 @@ def _states(config: Config, model: Interface) -> Iterator[ConfigFault]:
 def warmup_faults(config: Config, inputs: Sequence[Reported] = ()) -> Iterator[ConfigFault]:
     """The findings about warm-up requests that contradict the inputs of the configuration.
 
-    If the configuration lists no inputs, ``inputs`` of the model are compared instead.
+    If the configuration lists no inputs, the requests are compared with ``inputs``, the inputs of the model.
     """
     message, batching = config.message, config.message.sequence_batching
     listed = {each.name: each for each in message.input}
@@ -119,5 +120,5 @@ def _warmup_input(span: Span, name: str, given: Any, listed: Any) -> Iterator[Co
 
 
 def _are_allowed(dims: list[int], expected: list[int]) -> bool:
-    """Whether each dim is the expected number, or any number for -1."""
+    """Whether each of ``dims`` is the expected number. An expected -1 allows any number."""
     return len(dims) == len(expected) and all(b in (a, ANY) for a, b in zip(dims, expected))

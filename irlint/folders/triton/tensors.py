@@ -32,7 +32,7 @@ class BackendRules:
 
     #: The default model file.
     filename: str
-    #: Knows a tensor by one of its names: the first one, or the first one in the alphabet.
+    #: Knows a tensor by only one of its names: the first name, or the first name in alphabetical order.
     knows_one_name: bool = False
     converts_types: bool = False
     allows_non_tensors: bool = False
@@ -60,12 +60,12 @@ BACKEND_RULES = {
 
 
 def dtype_of(number: int) -> str:
-    """The element type with a number of the enum ``DataType``, or ""."""
+    """The element type with a number of the enum ``DataType``; "" for other numbers."""
     return TYPES[number - 1] if 1 <= number <= len(TYPES) else ""
 
 
 def type_text(dtype: str | None) -> str:
-    """The name of an element type in a configuration, such as TYPE_FP32, or else the type itself."""
+    """The name of an element type in a configuration, such as TYPE_FP32; the type itself if it has no such name."""
     return enum_values("DataType")[TYPES.index(dtype) + 1] if dtype in TYPES else str(dtype)
 
 
@@ -124,7 +124,7 @@ def _input_count(config: Config, model: Interface) -> Iterator[ConfigFault]:
 
 
 def _fed_by_the_server(message: Any) -> tuple[int, set[str]]:
-    """(number of inputs that no client feeds, their names)."""
+    """(number of inputs that the server feeds instead of the client, their names)."""
     batching = message.sequence_batching
     kinds = {control.kind for each in batching.control_input for control in each.control}
     names = {each.name for each in batching.control_input} | {each.input_name for each in batching.state}
@@ -277,7 +277,7 @@ def _unlisted_without_batch(config: Config, model: Interface) -> Iterator[Config
 
 
 def _is_batch_output_target(config: Config, name: str) -> bool:
-    """Whether an output is the target of a ``batch_output``, whose shape the server does not compare."""
+    """Whether an output is the target of a ``batch_output``. The server does not compare the shape of a target."""
     return any(name in each.target_name for each in config.message.batch_output)
 
 

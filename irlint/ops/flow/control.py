@@ -39,10 +39,10 @@ from irlint.parsers.openvino.types import BackEdge
 
 BackEdges = Sequence[BackEdge]
 
-#: The least trip count that is no limit.
+#: irlint treats a trip count of at least this number as no limit.
 NO_LIMIT = 2**31 - 1
 
-#: The least trip count of a loop with a second iteration.
+#: A loop has a second iteration if its trip count is at least this number.
 SECOND = 2
 
 
@@ -75,7 +75,7 @@ def if_of_one_shape(
 
 
 def _as_loaded(known: Type | None, output: Value) -> Type | None:
-    """The type that ONNX Runtime infers for a branch's output: without a shape that contradicts its declaration."""
+    """The type that ONNX Runtime infers for a branch's output. It drops a shape that contradicts the declared shape."""
     for declaration in output.declared:
         declared = declaration.type
         if isinstance(known, Tensor) and isinstance(declared, Tensor) and _clash(known.shape, declared.shape):
@@ -84,7 +84,7 @@ def _as_loaded(known: Type | None, output: Value) -> Type | None:
 
 
 def _clash(one: Shape | None, other: Shape | None) -> bool:
-    """Whether two shapes are never equal."""
+    """Whether two shapes certainly differ."""
     if one is None or other is None:
         return False
     return len(one) != len(other) or any(same(a, b) is False for a, b in zip(one, other))
@@ -101,7 +101,7 @@ def _of_one_shape(a: Type | None, b: Type | None) -> Type | None:
 def _check_shapes(a: Type | None, b: Type | None, chosen: bool | None) -> None:
     """Checks that two branches return the same shape.
 
-    Raises a ``BODY_TYPES`` fault. Warns if the ``chosen`` branch is known.
+    Raises a ``BODY_TYPES`` fault. If it is known which branch is ``chosen``, reports the fault as a warning.
     """
     if not isinstance(a, Tensor) or not isinstance(b, Tensor) or a.shape is None or b.shape is None:
         return
@@ -200,7 +200,7 @@ def _run_again(
     count = _count(m)
     continues = truth(initial[0]) and truth(first[0]) and not (isinstance(count, int) and count < SECOND)
     all_tensors = all(isinstance(known, Tensor) for known in (*first, *initial))
-    # A symbol for data of the first iteration has another value in the second one.
+    # A symbol for a data-dependent size of the first iteration stands for another size in the second iteration.
     depends_on_data = any(name.startswith("_") for name in new_symbols(first, initial))
     if continues and all_tensors and not depends_on_data:
         is_certain = _has_known_limit(m) or at_least(count, SECOND)
@@ -239,7 +239,7 @@ def _known_count(
     state: Sequence[Type | None],
     context: Context,
 ) -> MaybeDim:
-    """The trip count, if it is dynamic and a condition that changes never ends the loop early."""
+    """The trip count, if it is a dynamic size and the changing condition never ends the loop early; otherwise None."""
     count = _count(m)
     if not truth(initial[0]) or truth(state[0]) is not None or not isinstance(count, Expr):
         return None
@@ -257,7 +257,7 @@ def _numbers(number: Tensor, m: Tensor | None, condition: Type | None) -> Tensor
 
 
 def _runs(start: Tensor, m: Tensor | None) -> Runs:
-    """Whether the body runs at least once ("always") or may run."""
+    """Returns "always" if the body certainly runs at least once, and "maybe" otherwise."""
     return "always" if truth(start) and (m is None or _at_least_once(m)) else "maybe"
 
 
@@ -268,7 +268,7 @@ def _declared_scalar(body: Graph, position: int) -> Shape:
 
 
 def _count(m: Tensor | None) -> MaybeDim:
-    """The trip count, if it is known and a limit."""
+    """The trip count; None if it is omitted or unknown, or so large that it is no limit."""
     count = m.ints[0] if m is not None and m.ints is not None and len(m.ints) == 1 else None
     if isinstance(count, int):
         return max(0, count) if count < NO_LIMIT else None
@@ -318,12 +318,12 @@ def _check_carried(initial: Sequence[Type | None], after: Sequence[Type | None],
 
 
 def _unwrapped(initial: Type | None, after: Type | None) -> Type | None:
-    """The initial type of a carried value, without Optional if the body returns no Optional."""
+    """The initial type of a carried value. If the body returns no Optional, an Optional becomes its element type."""
     return initial.element if isinstance(initial, Optional) and not isinstance(after, Optional) else initial
 
 
 def _check_stacked(added: Sequence[Sequence[Type | None]], first_output: int) -> None:
-    """Checks the slices that iterations add to scan outputs. Raises a ``SCAN_LENGTH`` fault."""
+    """Checks the slices that each iteration has ``added`` to the scan outputs. Raises a ``SCAN_LENGTH`` fault."""
     # ONNX Runtime compares only the numbers of elements.
     for trip, slices in enumerate(added):
         for index, (first, later) in enumerate(zip(added[0], slices), first_output):
@@ -341,7 +341,7 @@ def _differ(one: MaybeDim, other: MaybeDim) -> bool:
 
 
 def _final(initial: Type | None, after: Type | None, trips: MaybeDim) -> Type | None:
-    """A carried value after the last iteration."""
+    """The type of a carried value after the last iteration."""
     if trips == 0:
         return initial
     return after if at_least(trips, 1) else joined(_unwrapped(initial, after), after)

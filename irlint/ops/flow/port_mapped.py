@@ -127,7 +127,8 @@ def _branch(
 ) -> tuple[Type | None, ...]:
     """The outputs of a branch; () if it never runs. Raises a ``PORT_MAP_BROKEN`` fault.
 
-    ``runs`` is None if the branch may run. OpenVINO infers a branch that never runs only as its Parameters declare.
+    ``runs`` is None if the branch may run. If the branch never runs, OpenVINO infers it with the declared types of its
+    Parameters.
     """
     ties = tied(body, name)
     arguments: list[Type | None] = [None] * len(body.inputs)
@@ -150,7 +151,7 @@ def _branch(
 
 def _joined_or_scalar(a: Type | None, b: Type | None) -> Type | None:
     """The type of a value that is ``a`` or ``b``."""
-    # Beside a tensor of one axis, OpenVINO treats a scalar as a list of one element.
+    # If one branch returns a scalar and the other a list, OpenVINO treats the scalar as a list of one element.
     tensors = (a, b)
     if isinstance(a, Tensor) and isinstance(b, Tensor) and sorted((a.rank or 0, b.rank or 0)) == [0, 1]:
         if a.shape is not None and b.shape is not None:
@@ -195,7 +196,7 @@ def _concatenated_outputs(
 
 
 def _connected_count(context: Context) -> int:
-    """The number of inputs without unconnected ones at the end, which occur in IR 10."""
+    """The number of inputs up to the last connected input. In IR 10, unconnected inputs may follow."""
     inputs = context.node.inputs
     return max((index for index, value in enumerate(inputs, 1) if value is not None), default=0)
 
@@ -211,12 +212,15 @@ def _expect_axis_of_scalar(known: Tensor, entry: PortMapEntry) -> None:
 
 
 def _trips_by_output(entry: PortMapEntry) -> int | None:
-    """The number of iterations if no input is sliced. OpenVINO computes it from the first concatenated output."""
+    """The number of iterations if no input is sliced; None if it is unknown.
+
+    ``entry`` is the first concatenated output, from which OpenVINO computes the number.
+    """
     return abs(entry.end - entry.start) // entry.part_size if entry.part_size > 0 else None
 
 
 def _without_zeros(x: Type | None, place: int, context: Context) -> Type | None:
-    """``x`` with a symbol for each size of 0, which may grow."""
+    """``x`` with a symbol in place of each size of 0, because such a size may grow in later iterations."""
     if not isinstance(x, Tensor) or x.shape is None or 0 not in x.shape:
         return x
     dims = (context.unknown(("empty", place, axis)) if dim == 0 else dim for axis, dim in enumerate(x.shape))
@@ -295,8 +299,8 @@ def _arguments(
 ) -> tuple[list[Type | None], list[tuple[int, MaybeDim]], list[tuple[PortMapEntry, Tensor, int]]]:
     """(values of the Parameters in the first iteration, numbers of slices, slicings).
 
-    A number of slices is (index of the input, number or None unless ``counted``). A slicing is (entry of the port map,
-    type of the input, position of the Parameter).
+    Numbers of slices are (index of the input, number); the number is None if it is unknown or not ``counted``. A
+    slicing is (entry of the port map, type of the input, position of the Parameter).
     """
     arguments: list[Type | None] = [None] * len(body.inputs)
     counts: list[tuple[int, MaybeDim]] = []
@@ -364,7 +368,7 @@ def ov_loop(
 
 
 def _ov_trips(trip_count: Tensor, next_condition: bool | None) -> MaybeDim:
-    """The number of iterations, if it is known."""
+    """The number of iterations; None if it is unknown. ``next_condition`` is the condition that the body returns."""
     if next_condition is False:
         return 1
     count = trip_count.scalar

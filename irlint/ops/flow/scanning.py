@@ -126,7 +126,7 @@ def _slices(
 ) -> tuple[MaybeDim, tuple[Tensor, ...]]:
     """(common length of the scanned inputs, their slices).
 
-    ``first`` is the index of the first scanned input. ``axis_shift`` is the number of removed axes, for messages.
+    ``first`` is the index of the first scanned input. Messages add ``axis_shift``, the number of removed axes.
     Raises a ``SCAN_LENGTH`` or ``AXIS_OUT_OF_RANGE`` fault.
     """
     length: MaybeDim = None

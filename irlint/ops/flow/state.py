@@ -109,7 +109,7 @@ def read_value(
 
 
 def _with_symbols(shape: Shape | None, context: Context) -> Shape | None:
-    """The shape with a symbol of the node for each interval."""
+    """The shape with a new symbol in place of each interval. The symbol has the bounds of the interval."""
     if shape is None:
         return None
     return tuple(
@@ -154,7 +154,7 @@ def _covers(stated: MaybeDim, dim: MaybeDim, axis: int) -> bool:
         return _contains(bounds(stated) if isinstance(stated, Expr) else (stated, stated), bounds(dim))
     if isinstance(stated, Expr):
         return not isinstance(dim, int) or _contains(bounds(stated), (dim, dim))
-    return agree(stated, dim, f"the variable covers axis {axis} of its initial value")
+    return agree(stated, dim, f"the variable allows the size of axis {axis} of its initial value")
 
 
 def _contains(outer: Bounds, inner: Bounds) -> bool:

@@ -54,7 +54,11 @@ def _check_update(cache: Shape, update: Shape, axis: int) -> None:
             1,
         )
     for other, (size, dim) in enumerate(zip(cache, update)):
-        why = f"axis {other} of the update is within the cache" if other == axis else f"axis {other} of both is equal"
+        why = (
+            f"axis {other} of the update is at most as large as axis {other} of the cache"
+            if other == axis
+            else f"axis {other} is equal in the cache and the update"
+        )
         if reaches(size, dim, why) if other == axis else agree(size, dim, why):
             continue
         allowed = f"at most {size}" if other == axis else str(size)

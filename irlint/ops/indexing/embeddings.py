@@ -103,7 +103,7 @@ def _length(tensor: Tensor, index: int, what: str) -> MaybeDim:
 
 
 def _expect_shape_of_indices(indices: Tensor, others: Sequence[tuple[int, str, Tensor | None]]) -> Shape | None:
-    """The common shape of the indices and others, given as (index of the input, its name, tensor).
+    """The common shape of the indices and of ``others``, which has (index of the input, its name, tensor).
 
     Raises a ``SEGMENTS_MISMATCH`` fault.
     """
@@ -140,7 +140,10 @@ def _check_rows(table: Tensor, indices: Tensor) -> None:
 
 
 def _compiled_bags(weights: int) -> Callable[[Layer], Fault | None]:
-    """The check for strings, and for dynamic sizes of indices or ``weights``, the index of an input."""
+    """The check that no input holds strings, and that indices and weights have known sizes.
+
+    ``weights`` is the index of the input with the weights.
+    """
 
     def refused(layer: Layer) -> Fault | None:
         if len(layer.inputs) <= weights or layer.inputs[weights] is None:
@@ -295,8 +298,8 @@ def sparse_fill_empty_rows(
     count = _length(values, 0, "values")
     expect_rank(indices, 2, 2, what="indices")
     pairs: Shape = indices.shape if indices.shape is not None else (None, None)
-    if not agree(count, pairs[0], "each value has an index") or not agree(
-        pairs[1], 2, "an index is a row and a column"
+    if not agree(count, pairs[0], "input 2 has one pair for each value") or not agree(
+        pairs[1], 2, "each pair is a row and a column"
     ):
         raise _sparse_fault(
             f"input 0 has {counted(count, 'value')} and input 2 is {shape_text(indices.shape)}; input 2 has to be "
@@ -322,7 +325,7 @@ def sparse_fill_empty_rows(
 
 
 def _mask_length(rows: MaybeDim) -> MaybeDim:
-    """The length of the mask. OpenVINO reads -1 rows as dynamic, and a smaller number as 0."""
+    """The length of the mask. OpenVINO reads -1 as an unknown number of rows, and a smaller number as 0 rows."""
     if at_least(rows, 0) is not False:
         return rows
     return 0 if at_least(-1, rows) and rows != -1 else None
@@ -342,7 +345,7 @@ def _check_positions(indices: Tensor, dense_sizes: Sequence[MaybeDim]) -> None:
 
 
 def _filled_count(indices: Tensor, rows: MaybeDim) -> int | None:
-    """The number of entries plus the number of empty rows, if it is known."""
+    """The number of values plus the number of empty rows; None if it is unknown."""
     numbers = indices.ints
     if numbers is None or not isinstance(rows, int) or any(not isinstance(entry, int) for entry in numbers):
         return None

@@ -37,7 +37,7 @@ g (float[4,3] x, int64[2,2] i) => (float[2] y) { y = GatherND (x, i) }""",
 
 
 def state_fault(fault: Fault | None, severity: Severity) -> None:
-    """Raises a fault if ``severity`` is an error; otherwise, states it at this severity."""
+    """Raises a fault if ``severity`` is an error; otherwise, reports the fault at this severity."""
     if fault is None:
         return
     if severity is Severity.ERROR:
@@ -56,7 +56,7 @@ def mismatch_fault(message: str, help: str, *marks: tuple[int, int]) -> Fault:
 def gathered(data: Shape | None, indices: Shape | None, axis: int | None, *, batch_dims: int = 0) -> Shape | None:
     """The shape of a Gather: ``data[:axis] + indices[batch_dims:] + data[axis+1:]``.
 
-    ``axis`` is not negative, or None if it is unknown.
+    ``axis`` is counted from 0; it is None if it is unknown.
     """
     if data is None or indices is None:
         return None
@@ -197,7 +197,7 @@ def _ov_gathered(data: Tensor, indices: Tensor, axis: Tensor, *, batch_dims: int
 
 
 def _check_batch(data: Shape | None, indices: Shape | None, batch: int, *, attribute: int, axis: int | None) -> None:
-    """Checks the number of batch axes, for which the file has the ``attribute``, and their sizes.
+    """Checks the number ``batch`` and the sizes of the batch axes. The message shows ``attribute``, the file's number.
 
     Raises an ``INDICES_MISMATCH`` fault.
     """
@@ -275,7 +275,8 @@ def gather_elements(data: Tensor, indices: Tensor, *, axis: int = 0) -> Tensor:
     if data.shape is None or indices.shape is None:
         return Tensor(data.dtype, indices.shape)
     for other, (size, part) in enumerate(zip(data.shape, indices.shape)):
-        if other != place and not reaches(size, part, f"the indices are within axis {other} of the data"):
+        why = f"axis {other} of the indices is at most as large as axis {other} of the data"
+        if other != place and not reaches(size, part, why):
             raise mismatch_fault(
                 f"axis {other} is {size} in input 0 and {part} in input 1; on all axes except {place}, the indices "
                 "must not be larger than the data",

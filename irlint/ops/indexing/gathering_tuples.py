@@ -91,7 +91,10 @@ def nd_offset(
 
 
 def check_tuples(data: Tensor, indices: Tensor, batch_dims: int, *, severity: Severity) -> None:
-    """Checks index tuples. Raises an ``INDEX_OUT_OF_RANGE`` fault, or states one below an error."""
+    """Checks that known index tuples are within the data.
+
+    Raises an ``INDEX_OUT_OF_RANGE`` fault if ``severity`` is an error; otherwise, reports the fault at this severity.
+    """
     if data.shape is None or indices.shape is None or (indices.value is None and indices.extent is None):
         return
     length = indices.shape[-1]
@@ -129,13 +132,13 @@ def _check_onnx_batch(data: Shape, indices: Shape, batch_dims: int) -> None:
         data_batches, batches = product(data[:batch_dims]), product(indices[:batch_dims])
         if isinstance(data_batches, int) and isinstance(batches, int) and (data_batches == 0 or batches % data_batches):
             raise
-        # ONNX Runtime accepts a multiple of the data's number of batches.
+        # ONNX Runtime only requires that the indices' number of batches is a multiple of the data's number of batches.
         warn(fault.lowered(Severity.WARNING))
 
 
 @openvino("GatherND", since=5, until=7, kept=True, ignores_extra_inputs=True)
 def ov_gather_nd_5(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Tensor:
-    """OpenVINO GatherND-5. The result has one axis for all batch axes."""
+    """OpenVINO GatherND-5. The result has one batch axis, whose size is the product of all batch sizes."""
     result = ov_gather_nd_8(data, indices, batch_dims=batch_dims)
     if result.shape is None or batch_dims < 2:
         return result

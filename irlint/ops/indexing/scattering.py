@@ -135,7 +135,8 @@ def _scatter_elements(data: Tensor, indices: Tensor, updates: Tensor, *, axis: i
         return Tensor(data.dtype, data.shape)
     _expect_rank_of_data(data.shape, indices.shape)
     for other, (size, part) in enumerate(zip(data.shape, indices.shape)):
-        if other != place and not reaches(size, part, f"the indices are within axis {other} of the data"):
+        why = f"axis {other} of the indices is at most as large as axis {other} of the data"
+        if other != place and not reaches(size, part, why):
             raise mismatch(
                 f"axis {other} is {size} in input 0 and {part} in input 1; on all axes except {place}, the indices "
                 "must not be larger than the data",
@@ -228,13 +229,13 @@ def scatter_elements_update_12(
         return Tensor(data.dtype, data.shape)
     place = axis_of(place, len(data.shape))
     _check_range(indices, data.shape[place], place)
-    # A reduction without the initial values is as unknown as a mean.
+    # irlint computes no values for the reduction "mean", nor for a reduction without the initial values.
     computed = reduction if use_init_val or reduction == "none" else "mean"
     return Tensor(data.dtype, data.shape, _values_of_elements(data, indices, updates, axis=place, reduction=computed))
 
 
 def _check_range(indices: Tensor, dim: MaybeDim, axis: int) -> None:
-    """Checks that known indices are within an axis. Raises an ``INDEX_OUT_OF_RANGE`` fault."""
+    """Checks that no known index lies outside ``axis`` of size ``dim``. Raises an ``INDEX_OUT_OF_RANGE`` fault."""
     fault = out_of_range(indices, IndexedAxis(dim, axis), index=1)
     if fault is not None:
         raise fault
@@ -273,11 +274,14 @@ def _values_of_tuples(data: Tensor, indices: Tensor, updates: Tensor, *, reducti
 
 
 def _expect_tuple_length(data: Tensor, indices: Tensor, updates: Tensor) -> None:
-    """Checks the unknown length of index tuples, which follows from the ranks. Raises an ``UPDATES_MISMATCH`` fault."""
+    """Checks that index tuples of dynamic length can have the length that the ranks of the inputs require.
+
+    Raises an ``UPDATES_MISMATCH`` fault.
+    """
     if data.rank is None or updates.rank is None or not indices.shape or isinstance(indices.shape[-1], int):
         return
     length = len(indices.shape) - 1 + data.rank - updates.rank
-    why = f"updates of {counted(updates.rank, 'axis', 'axes')} need index tuples of {length}"
+    why = f"updates of {counted(updates.rank, 'axis', 'axes')} need index tuples of length {length}"
     if not 0 <= length <= data.rank or not agree(indices.shape[-1], length, why):
         raise mismatch(
             f"input 0 has {counted(data.rank, 'axis', 'axes')}, input 1 has {len(indices.shape)} and input 2 has "

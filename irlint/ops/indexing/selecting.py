@@ -139,7 +139,7 @@ def topk_1(X: Tensor, *, axis: int = -1, k: int, context: Context) -> tuple[Tens
 
 
 def _has_unknown_size(inputs: Sequence[Type | None], attributes: Mapping[str, object]) -> bool:
-    """Whether the size of the axis is unknown. ONNX's inference then does not read K."""
+    """Whether the size of TopK's axis is unknown, so that ONNX's inference does not read K."""
     X, axis = inputs[0], attributes.get("axis", -1)
     if (
         not isinstance(X, Tensor)
@@ -246,7 +246,7 @@ def truth(entry: Scalar) -> bool | None:
 
 def _nonzero(x: Tensor, dtype: str, context: Context) -> Tensor:
     """The indices of the elements that differ from 0: [rank, count]."""
-    # For a scalar, formats and runtimes differ.
+    # The first size of the result for a scalar is unknown, because it depends on the format and the runtime.
     rank = x.rank or None
     known = None if x.value is None else [truth(entry) for entry in x.value]
     if x.extent is not None:
@@ -334,7 +334,7 @@ def contrib_unique(x: Tensor, *, context: Context) -> tuple[Tensor, ...]:
 
 
 def _stored_axis(layer: Layer) -> Fault | None:
-    """The fault of an axis that is not a Const, even if it is computed from constants."""
+    """The fault of an axis that is not a Const. An axis that is computed from constants also has this fault."""
     if len(layer.inputs) < 2 or layer.inputs[1] is None or 1 in layer.stored:
         return None
     return not_compiled(

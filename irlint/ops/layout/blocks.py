@@ -59,8 +59,8 @@ def parted(
     """
     if dim is None:
         return None
-    if not divides(count, dim, f"axis {axis} is split into {what}"):
-        is_padded = same(without_pads, dim) is False
+    is_padded = same(without_pads, dim) is False
+    if not divides(count, dim, f"axis {axis}{' with its pads' if is_padded else ''} is a multiple of {what}"):
         size = f"{without_pads}, and {dim} with its pads" if is_padded else dim
         raise NOT_DIVISIBLE.fault(
             f"axis {axis} of input 0 is {size}, which is not a multiple of {count}, {what}",
@@ -155,7 +155,7 @@ def ov_space_to_depth(data: Tensor, *, mode: DepthMode, block_size: int | None =
 def _lists(
     data: Tensor, inputs: Sequence[Tensor], names: Sequence[str], *, negative: Severity | None = None
 ) -> list[tuple[MaybeDim, ...] | None]:
-    """[Blocks, begins, ends], None for an unknown list. Negative begins and ends have severity ``negative``."""
+    """[block sizes, begins, ends], None for an unknown list. Negative begins and ends have severity ``negative``."""
     expect_rank(data, 0, least=2)
     for index, (x, name) in enumerate(zip(inputs, names), 1):
         expect_type(x, index, INTEGERS)
@@ -176,7 +176,10 @@ def _lists(
 def _at_least(
     listed: tuple[MaybeDim, ...] | None, lowest: int, index: int, *, severity: Severity | None = None
 ) -> tuple[MaybeDim, ...] | None:
-    """The entries, after checking that none is below ``lowest``; with ``severity``, as the library reads them."""
+    """The entries, after checking that no entry is below ``lowest``. With ``severity``, a lower entry is only reported.
+
+    Of these, the library reads -1 as unknown (None), and any other as ``lowest``.
+    """
     if listed is None:
         return None
     for position, entry in enumerate(listed):

@@ -53,7 +53,7 @@ g () => (int64 y) { y = Constant <value_int = 1> () }""",
 
 # --- constants --------------------------------------------------------------------------------------------------------
 
-#: The value attribute of a Constant, by its kind.
+#: The name of the value attribute of a Constant, by the kind of the attribute.
 FORMS: Mapping[str, str] = {
     "TENSOR": "value",
     "SPARSE_TENSOR": "sparse_value",
@@ -67,7 +67,7 @@ FORMS: Mapping[str, str] = {
 
 
 def _first_by_kind(node: Node) -> tuple[Mapping[str, Attribute], Fault | None] | None:
-    """See ``Operator.read_as``: ONNX Runtime reads the first attribute of a Constant, by its kind."""
+    """See ``Operator.read_as``. ONNX Runtime reads the first attribute of a Constant by its kind, not by its name."""
     first = next(iter(node.attributes.values()), None)
     form = FORMS.get(first.kind) if first is not None else None
     if first is None or form is None or len(node.outputs) != 1:
@@ -211,7 +211,7 @@ def ov_parameter(*, element_type: DType | None, shape: str) -> Tensor:
 
 @openvino("Result")
 def ov_result(x: Tensor) -> Tensor:
-    """OpenVINO Result-1. A layer that uses the output of a Result receives its input."""
+    """OpenVINO Result-1. A layer that uses the output of a Result receives the input of the Result."""
     return x
 
 
@@ -337,7 +337,7 @@ _NOT_FROM_EYE = WITHOUT_TENSORS | {
 
 
 def _sized_batch(layer: Layer) -> Fault | None:
-    """The fault of an Eye that the library folds, with a -1 in ``batch_shape``."""
+    """The fault of a -1 in ``batch_shape`` of an Eye that the library folds, because all its inputs are constants."""
     batch = layer.inputs[3] if len(layer.inputs) > 3 else None
     value = batch.value if isinstance(batch, Tensor) else None
     if value is None or -1 not in value or not {0, 1, 2, 3} <= layer.fixed:

@@ -59,7 +59,7 @@ _MAPPING_EDGES = """<edge from-layer="5" from-port="0" to-layer="6" to-port="0"/
 
 
 def _mapping_example(first: int, second: int) -> str:
-    """A document with a Broadcast in explicit mode, whose mapping consists of the sizes of a third input."""
+    """A document with a Broadcast in explicit mode. Its mapping is the shape [first, second] of a model input."""
     text = _example("explicit", 16, 50)
     text = text.replace("</layers>", _MAPPING.replace("FIRST", str(first)).replace("SECOND", str(second)) + "</layers>")
     text = text.replace(
@@ -129,7 +129,7 @@ def repeated(data: Shape | None, target: Shape | None) -> Shape | None:
 
 
 def _size_of_target(dim: MaybeDim, size: MaybeDim) -> MaybeDim:
-    """The size ``dim`` or, if it is unknown and the data's ``size`` is not 1, that size."""
+    """The target's size ``dim``. If it is unknown and the data's ``size`` is not 1, the data's size."""
     return size if dim is None and size is not None and same(size, 1) is False else dim
 
 
@@ -164,15 +164,19 @@ def _target_fault(data: Shape, target: Shape, *, both: bool = False) -> Fault:
 
 
 def _clash(size: MaybeDim, dim: MaybeDim, both: bool) -> bool:
-    """Whether neither the data's ``size`` can be broadcast to ``dim`` nor, with ``both``, ``dim`` to ``size``."""
+    """Whether ``size`` of the data certainly cannot be broadcast to ``dim``.
+
+    With ``both``, the result is False if ``dim`` may be broadcast to ``size``.
+    """
     differ = same(size, dim) is False and same(size, 1) is False
     return differ and (not both or same(dim, 1) is False)
 
 
 def mapped(data: Shape | None, target: Shape | None, axes: Sequence[int] | None) -> Shape | None:
-    """The shape of OpenVINO's ``explicit`` mode, which is ``target``. ``axes`` has the target of each axis of the data.
+    """The shape of OpenVINO's ``explicit`` mode, which is ``target``.
 
-    Raises an ``AXES_MAPPING`` or ``BROADCAST_TARGET`` fault.
+    ``axes`` has the axis of the target to which each axis of the data is mapped. Raises an ``AXES_MAPPING`` or
+    ``BROADCAST_TARGET`` fault.
     """
     if axes is None or target is None:
         return target
@@ -420,7 +424,7 @@ def ov_broadcast(
     mode: BroadcastMode = "numpy",
     axis: int = 0,
 ) -> Tensor:
-    """OpenVINO Broadcast-3. The library also accepts ``pdpd``, and ``none`` for ``explicit``."""
+    """OpenVINO Broadcast-3. The library also accepts the mode ``pdpd``, and reads ``none`` as ``explicit``."""
     _expect_target(target_shape)
     explicit = mode in ("explicit", "none")
     if explicit and axes_mapping is None:

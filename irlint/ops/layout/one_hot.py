@@ -39,7 +39,7 @@ def one_hot(indices: Tensor, depth: Tensor, values: Tensor, *, axis: int = -1) -
     expect_rank(indices, 0, least=1, what="indices")
     expect_one(depth, 1, "depth")
     expect_rank(values, 2, 1, what="values")
-    if values.shape is not None and not agree(values.shape[0], 2, "values are off_value and on_value"):
+    if values.shape is not None and not agree(values.shape[0], 2, "input 2 has two entries, off_value and on_value"):
         raise INPUT_RANK_REFUSED.fault(
             f"input 2 (values) is {shape_text(values.shape)}; it needs two numbers, off_value and on_value",
             help="give input 2 the shape [2]",

@@ -49,10 +49,10 @@ g (float[2,3] x) => (float[3,3] y) <int64[4] pads = {1, 0, 0, 0}> { y = Pad <mod
 def padded(
     x: Tensor, begin: Sequence[MaybeDim], end: Sequence[MaybeDim], *, mode: str, filler: Scalar, input: int | None
 ) -> Tensor:
-    """``x`` with elements added at the ends of its axes; a negative number removes elements.
+    """``x`` with ``begin`` and ``end`` elements added to each axis; a negative number removes elements.
 
-    ``filler`` is the value in mode constant, and ``input`` the input with the pads. Raises a ``CROP_EXCEEDS`` fault.
-    Sources: ONNX Pad-2 to 25, OpenVINO Pad-1 and 12.
+    ``filler`` is the added value in mode constant. ``input`` is the index of the input with the pads, None for an
+    attribute. Raises a ``CROP_EXCEEDS`` fault. Sources: ONNX Pad-2 to 25, OpenVINO Pad-1 and 12.
     """
     sizes_before = x.shape
     assert sizes_before is not None
@@ -92,10 +92,10 @@ def expect_enough(
 ) -> None:
     """Checks that each axis has the elements that its padding repeats. Raises a ``PAD_EXCEEDS`` fault.
 
-    With ``severity``, reports the fault at that severity if the axis is not empty.
+    With ``severity``, reports the fault at that severity, except if the axis is empty.
     """
     surplus = {"reflect": 1, "symmetric": 0}
-    # OpenVINO also refuses to reflect an empty axis by 0.
+    # OpenVINO refuses to reflect an empty axis, even if the padding is 0.
     lowest = 0 if mode == "reflect" and severity is None else 1
     for axis, (dim, amounts) in enumerate(zip(x.shape or (), pads)):
         for stated in amounts:

@@ -87,7 +87,7 @@ def _any_float(*numbers: Scalar) -> bool:
 
 
 def ranged(start: Scalar, delta: Scalar, size: MaybeDim, *, dtype: str | None) -> Tensor:
-    """The tensor of a range of ``size`` entries, with stored or described values."""
+    """The tensor of a range of ``size`` entries. Its values are stored or, if there are too many, described."""
     if start is None or delta is None:
         return Tensor(dtype, (size,))
     if not isinstance(size, int) or size > CONTENTS_LIMIT:

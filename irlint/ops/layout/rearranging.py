@@ -79,7 +79,7 @@ def picked(
 ) -> Contents | None:
     """The values of a result of ``shape`` with entries of ``x``; None if they are unknown or too many.
 
-    ``source(axis, position)`` is the position in ``x``, or None for the ``filler``.
+    ``source(axis, position)`` maps a position in the result to a position in ``x``, or to None for the ``filler``.
     """
     if x.value is None or not fold.fits(x.shape) or not fold.fits(shape):
         return None
@@ -241,7 +241,7 @@ def _reverse_sequence(data: Tensor, lengths: Tensor, batch_axis: int, *, sequenc
     time = axis_of(sequence_axis, len(data.shape), "the sequence axis")
     count = lengths.shape[0] if lengths.shape is not None else None
     dim = data.shape[batch]
-    if not agree(dim, count, f"input 1 states the length of each sequence, axis {batch} of input 0"):
+    if not agree(dim, count, f"input 1 has one length for each entry of axis {batch} of input 0"):
         raise SEQUENCE_LENGTHS.fault(
             f"input 1 has {count} sequence lengths and axis {batch} of input 0 is {dim}",
             help=f"write {dim} lengths, or correct `batch_axis`",
@@ -335,7 +335,7 @@ def trilu(input: Tensor, k: Tensor | None = None, *, upper: int = 1) -> Tensor:
 
 
 def _triangle(input: Tensor, diagonal: Scalar, *, upper: bool) -> Contents | None:
-    """The values of a triangle of matrices; None if they are unknown."""
+    """The values of the upper or lower triangle of each matrix; None if they are unknown."""
     if input.value is None or not fold.fits(input.shape) or not isinstance(diagonal, int):
         return None
     rows, columns = fold.static(input.shape or ())[-2:]

@@ -61,7 +61,7 @@ g (float[2,3,4] x) => (float[2,3,4] y) <int64[3] shape = {0, 3, -1}> { y = Resha
 
 
 def reshaped(data: Shape | None, target: Sequence[MaybeDim], *, copies: bool) -> Shape:
-    """The shape of ``data`` after a reshape to ``target``. With ``copies``, a 0 copies the size of the data.
+    """The shape of ``data`` after a reshape to ``target``. With ``copies``, a 0 copies the data's size on that axis.
 
     Raises a ``RESHAPE_TARGET`` or ``RESHAPE_COUNT`` fault. Source: ONNX Reshape-5 to 25, OpenVINO Reshape-1.
     """
@@ -148,7 +148,7 @@ def _incoming_text(count: MaybeDim) -> str:
 
 
 def _count_help(data: Shape, target: Sequence[MaybeDim]) -> str:
-    """The help for a wrong number of elements: the only entry whose change corrects it, if there is exactly one."""
+    """The help for a wrong number of elements. It names the entry to change, if exactly one entry can correct it."""
     fitting = {axis: _fitting_entry(data, target, axis) for axis in range(len(target))}
     corrections = [(axis, entry) for axis, entry in fitting.items() if entry is not None]
     if len(corrections) != 1:
@@ -169,13 +169,13 @@ def _count_help(data: Shape, target: Sequence[MaybeDim]) -> str:
 
 
 def _fitting_entry(data: Shape, target: Sequence[MaybeDim], axis: int) -> int | None:
-    """The number in place of the entry at ``axis`` that corrects the number of elements; None if there is none."""
+    """The number that, as the entry at ``axis``, corrects the number of elements; None if there is no such number."""
     entry, before = target[axis], product(data)
     others = product(dim for place, dim in enumerate(target) if place != axis and dim != -1)
     if entry in (0, -1) or before is None or others in (None, 0) or 0 in target:
         return None
     if -1 in target:
-        # Any divisor would do, so only the size of the data on the same axis is suggested.
+        # With a -1 elsewhere, many numbers are correct, so only the size of the data on the same axis is suggested.
         is_aligned = len(data) == len(target) or tuple(target[:axis]) == data[:axis]
         own = data[axis] if axis < len(data) and is_aligned else None
         if not isinstance(own, int) or own == entry:
@@ -188,7 +188,7 @@ def _fitting_entry(data: Shape, target: Sequence[MaybeDim], axis: int) -> int | 
 def _inferred_size(
     data: Shape, target: Sequence[MaybeDim], of_data: Sequence[MaybeDim], *, rest: Sequence[Dim]
 ) -> MaybeDim:
-    """The unknown size of a target with the other sizes ``rest``; None if it remains unknown."""
+    """The unknown size of a target whose other sizes are ``rest``; None if it cannot be computed."""
     before, known = product(of_data), product(rest)
     if before is None or known is None or known == 0:
         return None
@@ -289,7 +289,7 @@ def ov_reshape(data: Tensor, pattern: Tensor, *, special_zero: bool, context: Co
 
 
 def _with_fewer_elements(data: Tensor, target: Sequence[MaybeDim]) -> Tensor | None:
-    """The library's result for a target that copies sizes and has fewer elements than the data; None for others."""
+    """The library's result for a target that copies sizes and has no more elements than the data; otherwise None."""
     if 0 not in target or -1 in target or data.shape is None or data.value is not None:
         return None
     shape = tuple(data.shape[axis] if entry == 0 else entry for axis, entry in enumerate(target))

@@ -90,7 +90,7 @@ UPDATES_NOT_SLICE = Rule(
     good=_SCATTER.replace("ROWS", "2"),
 )
 
-#: A start or end at least this far away means the end of the axis.
+#: A start or end of at least this number means the end of the axis; at most minus this number, the start of the axis.
 FAR = (1 << 31) - 1
 
 
@@ -108,7 +108,7 @@ class Range:
 
 def from_start(index: MaybeDim, dim: MaybeDim) -> MaybeDim:
     """``index`` counted from the start of an axis of size ``dim``; None if the sign of the index is unknown."""
-    # dim - 1 is negative only if the axis is empty.
+    # The index dim - 1 counts from the start: it is negative only if the axis is empty.
     if index is None or at_least(index, 0) or (dim is not None and (same(dim - index, 1) or at_least(index, dim))):
         return index
     if dim is None or not at_least(-1, index):
@@ -191,7 +191,7 @@ def _emptiness(axis: int, dim: MaybeDim, taken: Range) -> str:
 
 
 def sliced(data: Tensor, ranges: Sequence[Range | None]) -> Tensor:
-    """The part of ``data`` in the ranges of its axes; None keeps an axis."""
+    """The part of ``data`` that the ranges of its axes select; None in place of a range keeps the axis."""
     if data.shape is None:
         return Tensor(data.dtype)
     shape = tuple(dim if taken is None else range_length(dim, taken) for dim, taken in zip(data.shape, ranges))
@@ -213,7 +213,7 @@ def sliced(data: Tensor, ranges: Sequence[Range | None]) -> Tensor:
 
 
 def start_and_step(dim: MaybeDim, taken: Range | None) -> tuple[MaybeDim, MaybeDim]:
-    """(First position that a range selects, step); None for each that is unknown. None for ``taken`` keeps the axis."""
+    """(First position that a range selects, step), None for an unknown part. A ``taken`` of None keeps the axis."""
     if taken is None:
         return 0, 1
     start, step = taken.start, taken.step
@@ -371,7 +371,7 @@ def _sliced_by_inputs(
 
 
 def bounded(result: Tensor, data: Tensor, context: Context) -> Tensor:
-    """A slice of ``data``, with symbols for unknown sizes, which are at most the sizes of the data."""
+    """``result``, a slice of ``data``, with a symbol for each unknown size. The symbol is at most the data's size."""
     if result.shape is None or data.shape is None:
         return result
     shape = tuple(

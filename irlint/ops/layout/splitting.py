@@ -90,7 +90,7 @@ def part(x: Tensor, axis: int, start: MaybeDim, *, extent: MaybeDim) -> Tensor:
 
 
 def split_up(x: Tensor, axis: int, sizes: Sequence[MaybeDim]) -> tuple[Tensor, ...]:
-    """The parts of ``x`` with ``sizes`` elements of ``axis``."""
+    """The parts into which ``x`` is split along ``axis``; ``sizes`` has their sizes on this axis."""
     starts: list[MaybeDim] = [0]
     for extent in sizes:
         starts.append(total((starts[-1], extent)))
@@ -179,7 +179,10 @@ def _expect_count(found: int | None, context: Context, what: str) -> None:
 
 
 def _expect_outputs(num_outputs: int, context: Context) -> None:
-    """Checks `num_outputs`. Fewer outputs are a warning: OpenVINO and ONNX's inference ignore the other parts."""
+    """Checks that `num_outputs` is the number of outputs.
+
+    Fewer outputs are a warning: OpenVINO and ONNX's inference ignore the parts without an output.
+    """
     try:
         _expect_count(num_outputs, context, "`num_outputs`")
     except Fault as fault:
@@ -285,7 +288,7 @@ def ov_split(data: Tensor, axis: Tensor, *, num_splits: int, context: Context) -
 
 
 def _expect_long_enough(dim: MaybeDim, count: int, axis: int) -> None:
-    """Checks that a dynamic size can reach the number of parts, as the library does."""
+    """Checks, as the library does, that a dynamic size may be at least the number of parts."""
     most = bounds(dim)[1] if isinstance(dim, Expr) else None
     if most is not None and most < count:
         raise SPLIT_UNEVEN.fault(
@@ -297,7 +300,7 @@ def _expect_long_enough(dim: MaybeDim, count: int, axis: int) -> None:
 
 
 def _split_anywhere(x: Tensor, count: int) -> tuple[Tensor, ...]:
-    """The parts along an unknown axis."""
+    """The ``count`` parts into which ``x`` is split along an unknown axis."""
     return (Tensor(x.dtype, None if x.shape is None else (None,) * len(x.shape)),) * count
 
 

@@ -61,14 +61,14 @@ def _ones(shape: Shape) -> list[bool | None]:
 
 def _declared_rank(node: Node) -> int | None:
     """The rank that the file declares for the output; None if it declares none."""
-    # A declared shape without sizes may mean that the rank is unknown.
+    # A declared shape of rank 0 is ignored: it may mean that the rank is unknown.
     declared = node.outputs[0].declared if node.outputs and node.outputs[0] is not None else ()
     types = [value.type for value in declared]
     return next((known.rank for known in types if isinstance(known, Tensor) and known.shape), None)
 
 
 def _squeezed_to_rank(shape: Shape, ones: Sequence[bool | None], rank: int | None) -> Shape | None:
-    """The shape without its axes of size 1, if ``rank`` axes remain; None if ``rank`` axes cannot remain."""
+    """The shape without its axes of size 1, if exactly ``rank`` axes can remain; otherwise None."""
     least, most = ones.count(False), len(shape) - ones.count(True)
     if rank is None or not least <= rank <= most:
         return None
@@ -92,7 +92,7 @@ def _squeeze(x: Tensor, axes: Sequence[int] | None, context: Context | None = No
     """``x`` without ``axes``, by default without all axes of size 1."""
     if axes is None and context is not None and x.shape is not None and None in (ones := _ones(x.shape)):
         return Tensor(x.dtype, _squeezed_to_rank(x.shape, ones, _declared_rank(context.node)))
-    # An empty list removes no axis in the specification, and all axes of size 1 in ONNX Runtime.
+    # By the specification, an empty list removes no axis. In ONNX Runtime, it removes all axes of size 1.
     if x.shape is None or (axes is not None and not axes and not all(same(dim, 1) is False for dim in x.shape)):
         return Tensor(x.dtype)
     places = None if axes is None else axes_of(axes, len(x.shape), repeats=True)
@@ -100,7 +100,7 @@ def _squeeze(x: Tensor, axes: Sequence[int] | None, context: Context | None = No
 
 
 def _expect_from_front(axes: Sequence[int] | None) -> None:
-    """Warns of negative axes, which the specification allows from opset 11 on."""
+    """Warns of negative axes before opset 11. The specification allows them from opset 11 on."""
     negative = [axis for axis in axes or () if axis < 0]
     if not negative:
         return
@@ -150,7 +150,7 @@ def _expect_numbers(axes: Tensor | None) -> None:
 
 
 def _ov_squeeze(data: Tensor, axes: Tensor | None, *, skip: bool = False) -> Tensor:
-    """The result of an OpenVINO Squeeze. Other sizes than 1 are kept, with a warning unless ``skip`` allows them."""
+    """The result of an OpenVINO Squeeze. It keeps listed axes of sizes other than 1, with a warning unless ``skip``."""
     expect_rank(axes, 1, 0, 1, what="axes")
     _expect_numbers(axes)
     if axes is None or axes.value == ():
@@ -185,7 +185,10 @@ def _expect_axes_of_scalar(listed: Sequence[int]) -> None:
 
 
 def _squeezed_somewhere(data: Tensor, rank: int | None) -> Tensor:
-    """``data`` without unknown axes; ``rank`` is the rank of the result if an axis has size 1."""
+    """``data`` after unknown axes are squeezed. ``rank`` is the rank of the result, or None if it is unknown.
+
+    If no axis can have size 1, ``data`` is unchanged.
+    """
     if data.shape is None or all(same(dim, 1) is False for dim in data.shape):
         return data
     return Tensor(data.dtype, None if rank is None else (None,) * rank)

@@ -66,7 +66,7 @@ STRIDED_SLICE_MASK = Rule(
 
 @record
 class Masks:
-    """The masks of a StridedSlice: the positions of the 1s in each."""
+    """The masks of a StridedSlice, each as the positions of its 1s."""
 
     begin: frozenset[int]
     end: frozenset[int]
@@ -76,8 +76,8 @@ class Masks:
 
 
 def _masks(written: Sequence[tuple[str, Ints]]) -> Masks:
-    """The masks from (name, entries) of each. Raises a ``STRIDED_SLICE_MASK`` fault."""
-    # The first mask must not be empty if another is not.
+    """The masks from ``written``, (name, entries) of each mask. Raises a ``STRIDED_SLICE_MASK`` fault."""
+    # Empty masks are ignored, except for the first mask: it must not be empty if another mask has entries.
     lengths = {name: len(mask) for position, (name, mask) in enumerate(written) if mask or not position}
     for name, mask in written:
         if any(entry not in (0, 1) for entry in mask):
@@ -106,7 +106,10 @@ Plan = list[tuple[str, int, int]]
 
 
 def strided_plan(rank: int, count: int, masks: Masks) -> Plan:
-    """The effects of ``count`` entries on a tensor of ``rank`` axes. Raises a ``STRIDED_SLICE_MASK`` fault."""
+    """The effects of ``count`` entries of `begin` on a tensor of ``rank`` axes.
+
+    Raises a ``STRIDED_SLICE_MASK`` fault.
+    """
     if len(masks.ellipsis) > 1:
         raise STRIDED_SLICE_MASK.fault(
             f"ellipsis_mask marks the entries {', '.join(map(str, sorted(masks.ellipsis)))}; at most one may be an "
@@ -140,7 +143,10 @@ def strided_plan(rank: int, count: int, masks: Masks) -> Plan:
 
 
 def masked_range(begin: MaybeDim, end: MaybeDim, stride: MaybeDim, *, masks: Masks, position: int) -> Range:
-    """The range of the entry at ``position``; a bound with a 1 in its mask is the end of the axis."""
+    """The range of the entry at ``position``.
+
+    A 1 in the mask of ``begin`` or ``end`` replaces this bound, so that the slice reaches that side of the axis.
+    """
     backwards = isinstance(stride, int) and stride < 0
     if position in masks.begin:
         begin = None if stride is None else FAR if backwards else 0
@@ -206,7 +212,10 @@ def strided_slice(
 def _ranges_and_removed(
     shape: Shape, plan: Plan, rows: Sequence[tuple[MaybeDim, MaybeDim, MaybeDim]], *, masks: Masks
 ) -> tuple[list[Range | None], dict[int, MaybeDim]]:
-    """(Range of each axis or None, selected index of each removed axis). Raises an ``INDEX_OUT_OF_RANGE`` fault."""
+    """(range of each axis or None if the axis is not sliced, {removed axis: selected index}).
+
+    Raises an ``INDEX_OUT_OF_RANGE`` fault.
+    """
     ranges: list[Range | None] = [None] * len(shape)
     removed: dict[int, MaybeDim] = {}
     for kind, axis, position in plan:

@@ -17,7 +17,7 @@ from irlint.ops.shared.shape_inputs import known_integers, length
 
 def _help_of_order(rank: int) -> str:
     if rank < 2:
-        return "name axis 0 alone" if rank else "remove the order"
+        return "list only axis 0" if rank else "remove the order"
     return f"list each of the axes 0 to {rank - 1} once"
 
 
@@ -26,9 +26,10 @@ def _name_of_order(input: int | None) -> str:
 
 
 def transposed(x: Tensor, perm: Sequence[int] | None, input: int | None = None) -> Tensor:
-    """``x`` with its axes in the order ``perm``, by default reversed; ``input`` is the input with the order.
+    """``x`` with its axes in the order ``perm``, or in reverse order if ``perm`` is None.
 
-    Raises a ``PERM_LENGTH``, ``AXIS_OUT_OF_RANGE`` or ``AXIS_REPEATED`` fault.
+    ``input`` is the index of the input that holds the order; None if an attribute holds it. Raises a ``PERM_LENGTH``,
+    ``AXIS_OUT_OF_RANGE`` or ``AXIS_REPEATED`` fault.
     """
     if x.shape is None:
         if perm is not None:
@@ -40,7 +41,7 @@ def transposed(x: Tensor, perm: Sequence[int] | None, input: int | None = None) 
         raise PERM_LENGTH.fault(
             f"{_name_of_order(input)} has {counted(len(order), 'entry', 'entries')}, input 0 has "
             f"{counted(rank, 'axis', 'axes')}",
-            help=f"give input 0 {counted(len(order), 'axis', 'axes')}, or {_help_of_order(rank)}",
+            help=f"reshape input 0 to {counted(len(order), 'axis', 'axes')}, or {_help_of_order(rank)}",
             input=0 if input is None else input,
             attribute="perm" if input is None else None,
         )

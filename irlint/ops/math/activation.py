@@ -35,7 +35,7 @@ g (float[2,3] x) => (float[2,3] y) { y = Clip <min = 0.0, max = 6.0> (x) }""",
 
 
 def unchanged(x: Tensor) -> Tensor:
-    """An input without its values."""
+    """The output of an operator that keeps the shape and the element type of its input, but not the values."""
     return Tensor(x.dtype, x.shape)
 
 
@@ -338,7 +338,7 @@ def dropout_1(
 
 
 def along_axis(x: Tensor, axis: int, scalar: bool = False, *, negative: bool = True) -> Tensor:
-    """``x`` without its values, after checking that it has the axis. ``scalar``: a scalar has axis 0.
+    """``x`` without its values, after checking that it has the axis. ``scalar``: axis 0 of a scalar is accepted.
 
     Raises an ``AXIS_OUT_OF_RANGE`` fault; unless ``negative``, negative axes are out of range.
     """

@@ -290,10 +290,10 @@ def fake_convert(data: Tensor, scale: Tensor, shift: Tensor | None = None, *, de
 
 
 def promoted(a: str, b: str, *, unsafe: bool, target: str | None) -> str | None:
-    """The element type to which OpenVINO promotes two types; None if it refuses them, or for a dynamic ``target``.
+    """The element type to which OpenVINO promotes two types; None if OpenVINO refuses the types.
 
     Unless ``unsafe``, OpenVINO refuses types whose promotion may lose digits. ``target`` is the result for uint64 and a
-    signed integer. Source: OpenVINO ConvertPromoteTypes-14.
+    signed integer; it is None for the dynamic type. Source: OpenVINO ConvertPromoteTypes-14.
     """
     if a == b or "bool" in (a, b):
         return b if a == "bool" else a
@@ -316,7 +316,7 @@ def promoted(a: str, b: str, *, unsafe: bool, target: str | None) -> str | None:
 def promoted_by_scalar(dtype: str, scalar: str, *, unsafe: bool, target: str | None) -> str | None:
     """The element type to which OpenVINO promotes a tensor and a scalar with ``pytorch_scalar_promotion``.
 
-    See ``promoted`` for ``unsafe``, ``target`` and None. Source: OpenVINO ConvertPromoteTypes-14.
+    See ``promoted`` for ``unsafe``, ``target`` and the result None. Source: OpenVINO ConvertPromoteTypes-14.
     """
     if "bool" in (dtype, scalar) or (dtype in FLOATS) != (scalar in FLOATS):
         return promoted(dtype, scalar, unsafe=unsafe, target=target)

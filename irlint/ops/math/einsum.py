@@ -104,7 +104,7 @@ def _check_terms(terms: Sequence[Term], output: Term, shapes: Sequence[Shape | N
 
 
 def einsum_shape(equation: str, terms: Sequence[Term], output: Term, *, shapes: Sequence[Shape | None]) -> Shape | None:
-    """The output shape of an Einsum; None if the axes of an ellipsis in it are unknown.
+    """The output shape of an Einsum; None if the output has an ellipsis whose axes are unknown.
 
     Raises an ``EQUATION_INVALID`` or ``EINSUM_MISMATCH`` fault.
     """
@@ -130,7 +130,7 @@ def einsum_shape(equation: str, terms: Sequence[Term], output: Term, *, shapes: 
 
 
 def _size_of_letter(letter: str, column: Sequence[tuple[int, int, MaybeDim]]) -> MaybeDim:
-    """The size to which the axes with a letter are broadcast; ``column`` has (input, axis, size) of each axis."""
+    """The size to which the axes that share a letter are broadcast; ``column`` has (input, axis, size) of each axis."""
     sizes = [(position, dim) for position, (_, _, dim) in enumerate(column)]
     found = broadcast_dim(sizes, f"the letter {letter}")
     if not isinstance(found, Clash):
@@ -157,7 +157,7 @@ def _axes_of_ellipsis(shapes: Sequence[Shape | None]) -> Shape | None:
 
 
 def _implicit_output(terms: Sequence[Term], letters: list[str]) -> Term:
-    """The output of an equation without ``->``."""
+    """The term of the output for an equation without ``->``."""
     dots = (ELLIPSIS,) if any(ELLIPSIS in term for term in terms) else ()
     return (*dots, *sorted(letters))
 
@@ -183,7 +183,7 @@ def einsum(*xs: Tensor, equation: str) -> Tensor:
 
 
 def _expect_equal_widths(equation: str, terms: Sequence[Term], output: Term, *, shapes: Sequence[Shape | None]) -> None:
-    """Checks that the ellipsis has the same number of axes in all inputs. Warns if the result lacks the ellipsis."""
+    """Checks that the ellipsis covers equally many axes in all inputs. Warns if the result has no ellipsis."""
     widths = [
         (index, len(shape) - len(term) + 1)
         for index, (term, shape) in enumerate(zip(terms, shapes))

@@ -58,7 +58,7 @@ def onesided_size(points: MaybeDim) -> MaybeDim:
 
 
 def real_size(frequencies: MaybeDim) -> MaybeDim:
-    """The default number of samples of a real signal with half a spectrum of ``frequencies``."""
+    """The default number of samples of a real signal whose half spectrum has ``frequencies`` entries."""
     return None if frequencies is None else 2 * (frequencies - 1)
 
 
@@ -98,8 +98,8 @@ def dft(
 def expect_scalar(x: Tensor | None, index: int, name: str, *, read: bool = True) -> None:
     """Checks that an input is a scalar. Raises an ``INPUT_RANK_REFUSED`` fault.
 
-    ``read``: ONNX Runtime reads a constant input when it loads the model. For other inputs, it accepts any shape of one
-    element, which is reported as a warning.
+    ``read``: ONNX Runtime reads the input when it loads the model, if the input is constant. If ONNX Runtime does not
+    read the input then, it accepts any shape of one element, and the fault is reported as a warning.
     """
     is_known = (
         x is not None and x.value is not None and not any(entry is None or isinstance(entry, Expr) for entry in x.value)
@@ -250,7 +250,7 @@ def ov_irdft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> T
 def _ov_fourier(
     data: Tensor, axes: Tensor, signal_size: Tensor | None, *, complex_input: bool
 ) -> tuple[Shape | None, tuple[int, ...] | None, Shape | None]:
-    """(Shape of the data, axes counted from 0, entries of ``signal_size``); None for each that is unknown."""
+    """(Shape of the data, axes counted from 0, entries of ``signal_size``), with None for an unknown part."""
     expect_type(data, 0, OV_SIGNAL_TYPES)
     expect_type(axes, 1, INDEX_TYPES)
     expect_type(signal_size, 2, INDEX_TYPES)
@@ -258,7 +258,7 @@ def _ov_fourier(
     expect_rank(axes, 1, 1)
     expect_rank(signal_size, 2, 1)
     count = length(axes)
-    if signal_size is not None and not agree(length(signal_size), count, "one size for each axis"):
+    if signal_size is not None and not agree(length(signal_size), count, "signal_size has one entry for each axis"):
         raise FRAME_MISMATCH.fault(
             f"input 1 (axes) has {counted(count, 'entry', 'entries')} and input 2 (signal_size) has "
             f"{length(signal_size)}: expected one size for each axis",

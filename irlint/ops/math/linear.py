@@ -237,7 +237,7 @@ class OnnxProduct:
 @group
 @record
 class GemmNumbers:
-    """The numbers of the activation after a product."""
+    """The numeric parameters of the activation that follows a product."""
 
     activation_alpha: float | None = None
     activation_beta: float | None = None

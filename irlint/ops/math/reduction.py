@@ -98,11 +98,11 @@ def _both(a: Scalar, b: Scalar) -> Scalar:
 
 
 def _no_mean(a: Scalar, b: Scalar) -> Scalar:
-    """The unknown mean of two or more elements."""
+    """The mean of two or more elements, which irlint does not compute."""
     return None
 
 
-#: How a reduction computes values: (result of two elements, result of no elements).
+#: How a reduction computes values: (function of two elements, result for no elements).
 Combination = tuple[Fold, Scalar]
 SUM: Combination = (contents.plus, 0)
 PRODUCT: Combination = (contents.times, 1)
@@ -133,7 +133,7 @@ def _all_reduced(fold: Combination | None, x: Tensor, keepdims: bool) -> Tensor:
 
 
 def _is_accepted_scalar(x: Tensor, axes: Ints, version: int, *, checked_since: int) -> bool:
-    """Whether ``x`` is a scalar that ONNX Runtime reduces along ``axes``, with a warning."""
+    """Whether ``x`` is a scalar for which ONNX Runtime accepts ``axes``. If so, reports a warning."""
     if x.rank != 0 or version >= checked_since:
         return False
     fault = AXIS_OUT_OF_RANGE.fault(
@@ -280,9 +280,9 @@ def _ov_reduction(x: Tensor, axes: Tensor, keep_dims: bool, *, fold: Combination
 
 
 def accumulated(x: Tensor, axis: int, exclusive: bool, *, reverse: bool, combine: Fold, first: int) -> Contents | None:
-    """The values of a cumulative operation along ``axis``, which starts with ``first``.
+    """The values of a cumulative operation along ``axis``; None if they are unknown or too many.
 
-    None if the values are unknown or too many.
+    ``combine`` computes a value from the preceding value and an entry; ``first`` precedes the first entry.
     """
     if x.value is None or x.shape is None or not contents.fits(x.shape):
         return None

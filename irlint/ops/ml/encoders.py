@@ -56,14 +56,14 @@ g (float[4,2] x) => (float[4,2] y) { y = ai.onnx.ml.Scaler <offset = [0.0, 0.0],
 
 
 def rows_and_features(shape: Shape | None) -> tuple[MaybeDim, MaybeDim]:
-    """(rows, features) of a table with this shape; a list is one row."""
+    """Returns (number of rows, number of features) of a table with this shape. A list is a table of one row."""
     if shape is None:
         return None, None
     return (1, shape[0]) if len(shape) == 1 else (shape[0], shape[1])
 
 
 def features_axis(x: Tensor) -> int:
-    """The last axis of a table or a list."""
+    """The axis on which ``x`` has its features: 0 for a list, else 1."""
     return 0 if x.shape is not None and len(x.shape) == 1 else 1
 
 
@@ -260,12 +260,15 @@ Table = Mapping[str, Entries]
 
 
 def _only_present(lists: Table) -> str:
-    """The name of the only present list, which may be empty. Raises a ``LISTS_INCONSISTENT`` fault."""
+    """The name of the only list that is present, even if it is empty.
+
+    Raises a ``LISTS_INCONSISTENT`` fault if no list or more than one list is present.
+    """
     return the_one_of(**{name: entries is not None for name, entries in lists.items()})
 
 
 def _encoded(x: Tensor, keys: Table, values: Table, *, names: tuple[str, str]) -> Tensor:
-    """The encoded labels. ``names`` are the names of the present keys and values.
+    """The encoded labels. ``names`` are (name of the list of keys that is present, name of the list of values).
 
     Raises a ``LISTS_INCONSISTENT`` or ``ELEMENT_TYPE_REFUSED`` fault.
     """

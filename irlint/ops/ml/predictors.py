@@ -36,7 +36,7 @@ def expect_count(name: str, count: int) -> None:
 
 
 def _expect_at_most(x: Tensor, most: int) -> None:
-    """Checks the number of features. Raises a ``FEATURES_MISMATCH`` fault."""
+    """Checks that ``x`` has at most ``most`` features. Raises a ``FEATURES_MISMATCH`` fault."""
     features = rows_and_features(x.shape)[1]
     if reaches(most, features, "there are coefficients for every feature"):
         return
@@ -166,7 +166,10 @@ def _check_vectors(
 def _expect_as_many_vectors(
     x: Tensor, classes: int, vectors_per_class: Ints, *, coefficients: Floats, support_vectors: Floats
 ) -> None:
-    """Checks the sum of ``vectors_per_class``, if all other lists agree. Raises a ``LISTS_INCONSISTENT`` fault."""
+    """Checks that ``vectors_per_class`` does not add up to more vectors than ``support_vectors`` stores.
+
+    Raises a ``LISTS_INCONSISTENT`` fault, but only if ``coefficients`` confirms the number of stored vectors.
+    """
     features, vectors = rows_and_features(x.shape)[1], sum(vectors_per_class)
     if not isinstance(features, int) or features < 1 or len(support_vectors) % features:
         return
@@ -240,7 +243,10 @@ def svm_regressor(
 
 
 def _expect_exactly(x: Tensor, features: int, whose: str = "a support vector has") -> None:
-    """Checks the number of features. Raises a ``FEATURES_MISMATCH`` fault."""
+    """Checks that ``x`` has exactly ``features`` features. Raises a ``FEATURES_MISMATCH`` fault.
+
+    ``whose`` names, for the message, what has this number of features.
+    """
     found = rows_and_features(x.shape)[1]
     if agree(found, features, "each feature has its coefficient"):
         return

@@ -87,7 +87,7 @@ def string_split(
     return Tensor("string", pieces), Tensor("int64", x.shape)
 
 
-#: Locales that every machine has.
+#: Values of ``locale`` that ONNX Runtime accepts on every machine.
 _LOCALES = (None, "", "C", "POSIX")
 
 
@@ -175,20 +175,23 @@ def _check_grams(least: int, most: int, skips: int, *, counts: Ints) -> None:
 
 
 def _check_pool(begins: Ints, size: int) -> None:
-    """Checks where the n-grams of each length begin in a pool. Raises a ``LISTS_INCONSISTENT`` fault."""
+    """Checks ``begins``, which holds where the n-grams of each length begin in a pool of ``size`` entries.
+
+    Raises a ``LISTS_INCONSISTENT`` fault.
+    """
     for length, (begin, end) in enumerate(zip(begins, (*begins[1:], size)), 1):
         if not 0 <= begin <= end <= size:
             raise LISTS_INCONSISTENT.fault(
-                f"the {length}-grams reach from {begin} to {end} in `ngram_counts`, but the pool has "
-                f"{counted(size, 'entry', 'entries')}",
-                help="make `ngram_counts` ascend from 0 to at most the size of the pool",
+                f"in the pool, the {length}-grams begin at {begin} and end before {end}; expected ascending "
+                f"positions from 0 to {size}, the number of entries in the pool",
+                help=f"write positions from 0 to {size} in `ngram_counts`, in ascending order",
                 attribute="ngram_counts",
             )
         if (end - begin) % length:
             raise LISTS_INCONSISTENT.fault(
-                f"the {length}-grams reach from {begin} to {end} of the pool: {end - begin} items are not a multiple "
-                f"of {length}",
-                help=f"give the {length}-grams a multiple of {length} items",
+                f"in the pool, the {length}-grams begin at {begin} and end before {end}: {end - begin} entries are "
+                f"not a multiple of {length}",
+                help=f"give the {length}-grams a multiple of {length} entries",
                 attribute="ngram_counts",
             )
 

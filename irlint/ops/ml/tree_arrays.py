@@ -1,4 +1,4 @@
-"""Fast NumPy checks of the very long lists of a tree ensemble. ``tree_lists`` finds the reason of a failure."""
+"""Fast NumPy checks of the very long lists of a tree ensemble. If a check fails, ``tree_lists`` finds the reason."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from irlint.model.lists import LongList
 
 
 def are_long(*lists: object) -> bool:
-    """Whether there are ``lists`` and all are very long."""
+    """Whether there is at least one list, and all ``lists`` are stored as ``LongList``."""
     return bool(lists) and all(isinstance(entries, LongList) for entries in lists)
 
 
@@ -19,18 +19,18 @@ def texts_of(entries: Sequence[str]) -> Sequence[str]:
 
 
 def branch_mask(modes: Any) -> Any:
-    """An array that is True for each branch."""
+    """An array with an entry for each node: True for a branch, False for a leaf."""
     leaf_number = modes.texts.index("LEAF") if "LEAF" in modes.texts else len(modes.texts)
     return modes.numbers != leaf_number
 
 
 def ends(numbers: Any) -> tuple[int, int] | None:
-    """(least integer, largest integer), or None without integers."""
+    """(least integer, largest integer), or None if ``numbers`` is empty."""
     return (int(numbers.min()), int(numbers.max())) if len(numbers) else None
 
 
 class NodeNumbers:
-    """The nodes of all trees. A number stands for a pair of a tree id and a node id."""
+    """The nodes of all trees, each with a number that stands for its tree id and its node id."""
 
     def __init__(self, trees: Any, ids: Any) -> None:
         import numpy
@@ -42,7 +42,7 @@ class NodeNumbers:
         self.number_type = numpy.int32 if is_small and self.span < 1 << 31 else numpy.int64
         numbers = self.numbers(trees, ids)
         self.sorted = numbers
-        #: The positions of ``sorted`` in the lists, None if the lists are in ascending order.
+        #: The index in the lists of each entry of ``sorted``; None if the lists are already in ascending order.
         self.order: Any = None
         if len(numbers) > 1 and not (numbers[1:] > numbers[:-1]).all():
             self.order = numpy.argsort(numbers, kind="stable")
@@ -50,7 +50,7 @@ class NodeNumbers:
 
     @property
     def are_consecutive(self) -> bool:
-        """Whether the numbers are consecutive in the lists."""
+        """Whether each node in the lists has the number of the previous node plus 1."""
         count = len(self.sorted)
         return self.order is None and count > 0 and int(self.sorted[-1]) - int(self.sorted[0]) == count - 1
 
@@ -60,7 +60,7 @@ class NodeNumbers:
         return self.order is not None and bool((self.sorted[1:] == self.sorted[:-1]).any())
 
     def numbers(self, trees: Any, ids: Any) -> Any:
-        """The numbers of nodes."""
+        """The number of each node in the lists ``trees`` and ``ids``."""
         # An intermediate overflow wraps around, so the result is right.
         numbers = trees.astype(self.number_type)
         numbers -= self.first_tree
@@ -70,7 +70,7 @@ class NodeNumbers:
         return numbers
 
     def positions(self, trees: Any, ids: Any) -> Any:
-        """The positions of nodes in the lists; None if a node is missing."""
+        """The index of each node of ``trees`` and ``ids`` in the lists of all nodes; None if a node is missing."""
         import numpy
 
         if len(ids) and not (self.first_id <= int(ids.min()) and int(ids.max()) < self.first_id + self.span):
@@ -86,7 +86,7 @@ class NodeNumbers:
 
 
 def branches_are_sound(trees: Any, ids: Any, *, modes: Any, sides: Sequence[Any]) -> bool:
-    """Whether each branch leads to nodes of its tree that are no roots and have no other parent."""
+    """Whether each child of a branch is a node of the same tree, is no root, and has only one parent."""
     import numpy
 
     trees, ids = trees.numbers, ids.numbers
@@ -128,7 +128,7 @@ def _roots(trees: Any) -> Any:
 
 
 def contains_all(trees: Any, ids: Any, *, other_trees: Any, other_ids: Any) -> bool:
-    """Whether the lists contain all nodes of the other two lists."""
+    """Whether ``trees`` and ``ids`` contain all nodes of ``other_trees`` and ``other_ids``."""
     low, high = ends(trees.numbers) or (0, -1)
     least, most = ends(other_trees.numbers) or (low, low)
     if not (low <= least <= most <= high and _are_countable(trees.numbers, ids.numbers)):

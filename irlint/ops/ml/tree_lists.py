@@ -31,7 +31,7 @@ TREE_MALFORMED = Rule(
         "The nodes of all trees are stored in lists. A branch refers to its child nodes, and a leaf to the class or "
         "target for which it votes. ONNX Runtime refuses the model if such a node, class or target does not exist, "
         "if a branch leads to itself, or if the false child of a branch also has another parent that ONNX Runtime "
-        "reads earlier. It may run forever in a longer cycle."
+        "reads earlier. ONNX Runtime may run forever if branches form a longer cycle."
     ),
     fix="Export the ensemble again. The message names the broken entry.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
@@ -51,7 +51,7 @@ NODE_MODES = frozenset(
     ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "BRANCH_MEMBER", "LEAF"]
 )
 
-#: The last mode of TreeEnsemble, and one that ONNX Runtime adds.
+#: The last mode of TreeEnsemble in the specification, and a mode that ONNX Runtime adds.
 BRANCH_MEMBER, BRANCH_MEMBER_BIGSET = 6, 7
 
 
@@ -72,13 +72,16 @@ class TreeNodes:
 
 
 def check_features(x: Tensor, features: Ints, branch_mask: Sequence[bool]) -> None:
-    """Checks the features of branches. Raises a ``TREE_MALFORMED`` or ``FEATURES_MISMATCH`` fault."""
+    """Checks that the features that branches use exist in ``x``. ``branch_mask`` marks the nodes that are branches.
+
+    Raises a ``TREE_MALFORMED`` or ``FEATURES_MISMATCH`` fault.
+    """
     used = [feature for feature, is_branch in zip(features, branch_mask) if is_branch]
     check_feature_range(x, min(used, default=0), max(used, default=-1))
 
 
 def check_feature_range(x: Tensor, least: int, most: int) -> None:
-    """Checks the least and the largest feature of branches.
+    """Checks that ``least`` and ``most``, the least and the largest feature that branches use, exist in ``x``.
 
     Raises a ``TREE_MALFORMED`` or ``FEATURES_MISMATCH`` fault.
     """
@@ -99,7 +102,10 @@ def check_feature_range(x: Tensor, least: int, most: int) -> None:
 
 
 def check_votes(name: str, ids: Ints, count: int, *, things: str) -> None:
-    """Checks that leaves vote for existing classes or targets (``things``). Raises a ``TREE_MALFORMED`` fault."""
+    """Checks that leaves vote only for the ``count`` classes or targets. Raises a ``TREE_MALFORMED`` fault.
+
+    ``things`` is "classes" or "targets", for the message.
+    """
     if isinstance(ids, LongList):
         least, most = tree_arrays.ends(ids.numbers) or (0, 0)
         if 0 <= least <= most < count:
@@ -114,7 +120,7 @@ def check_votes(name: str, ids: Ints, count: int, *, things: str) -> None:
 
 
 def list_or_tensor(name: str, numbers: Floats | None, tensor: Tensor | None) -> Entries:
-    """The list ``name`` or the tensor that replaces it. Raises a ``LISTS_INCONSISTENT`` fault for both."""
+    """The list ``name``, or the tensor that replaces it. Raises a ``LISTS_INCONSISTENT`` fault if both are present."""
     if numbers is not None and tensor is not None:
         raise LISTS_INCONSISTENT.fault(
             f"the attributes `{name}` and `{name}_as_tensor` are both present, and ONNX Runtime uses only one of them",
@@ -125,7 +131,7 @@ def list_or_tensor(name: str, numbers: Floats | None, tensor: Tensor | None) -> 
 
 
 def check_nodes(x: Tensor, nodes: TreeNodes, *, values: Tensor | None = None, hitrates: Tensor | None = None) -> None:
-    """Checks the lists of nodes. ``values`` and ``hitrates`` are tensors that replace lists.
+    """Checks the lists of nodes. ``values`` and ``hitrates`` are tensors that replace the lists of these names.
 
     Raises a ``LISTS_INCONSISTENT``, ``TREE_MALFORMED`` or ``FEATURES_MISMATCH`` fault.
     """
@@ -168,17 +174,19 @@ def check_nodes(x: Tensor, nodes: TreeNodes, *, values: Tensor | None = None, hi
 
 
 def _lost_value(values: Sequence[float], modes: Sequence[str]) -> str:
-    """Which one of the values is missing, if those of leaves are 0 and those of branches are not; "" if they are not,
-    or if another number of values is missing."""
+    """A text that says which single value is missing; "" if it is unknown, or if several values are missing.
+
+    Assumes that the values of leaves are 0, and that the values of branches are not.
+    """
     if len(values) + 1 != len(modes) or isinstance(values, LongList) or isinstance(modes, LongList):
         return ""
     wrong = next((at for at, (value, mode) in enumerate(zip(values, modes)) if (value == 0) != (mode == "LEAF")), None)
     if wrong is not None:
         held = f"entry {wrong} is {values[wrong]:g}, and node {wrong} is a {modes[wrong]}"
-        return f": {held}, so that its value or an earlier one is missing"
+        return f": {held}, so the value of node {wrong} or of an earlier node is missing"
     if "LEAF" not in modes[:-1] or modes[-1] != "LEAF":
-        return f": the last one, for a {modes[-1]}, is missing" if "LEAF" in modes else ""
-    return ": append 0 for the last node, a LEAF, because all other leaves have 0 and no branch has"
+        return f": the last value, for a {modes[-1]}, is missing" if "LEAF" in modes else ""
+    return ": append 0 for the last node, a LEAF, because all other leaves have 0 and no branch has 0"
 
 
 def _warn_of_lengths(count: int, **lists: Entries) -> None:
@@ -239,7 +247,10 @@ def _check_branches(nodes: TreeNodes) -> None:
 
 
 def _help_for_lost_node(nodes: TreeNodes, tree: int, what: str) -> str:
-    """The help for the wrong target ``what``: the only node of the tree without a parent; "" if several have none."""
+    """The help that corrects ``what``, a wrong target, to the only node of the tree that no branch leads to.
+
+    Returns "" if there is no single such node. The root, which is the first node, does not count.
+    """
     rows = list(zip(nodes.nodes_treeids or (), nodes.nodes_nodeids or (), nodes.nodes_modes or ()))
     own = [row for row, (each, _, _) in enumerate(rows) if each == tree]
     sides = nodes.nodes_truenodeids or (), nodes.nodes_falsenodeids or ()
@@ -264,10 +275,12 @@ def _first_repeated(places: Sequence[Place]) -> Place | None:
 
 
 def _check_paths(root: Place, children: Mapping[Place, Sequence[Place]]) -> None:
-    """Checks that no path from ``root`` returns, and that no earlier path leads to a false child.
+    """Checks that no path from ``root`` is a cycle, and that no false child has an earlier parent.
 
-    The children of a branch are (false child, true child). ONNX Runtime visits them in this order, and stores a false
-    child directly after its parent. A true child may be stored anywhere. Raises a ``TREE_MALFORMED`` fault.
+    The children of a branch are (false child, true child). ONNX Runtime visits the children in this order, and
+    stores a false child directly after its parent. It may store a true child anywhere.
+
+    Raises a ``TREE_MALFORMED`` fault.
     """
     on_path, parents = {root}, {root: root}
     stack = [(root, iter(enumerate(children[root])))]
@@ -297,7 +310,7 @@ def _check_paths(root: Place, children: Mapping[Place, Sequence[Place]]) -> None
 
 
 def check_leaves(nodes: TreeNodes, votes: Lists, kind: str) -> None:
-    """Checks the lists of votes for ``kind``: class or target.
+    """Checks the lists of votes. ``kind`` is "class" or "target".
 
     Raises a ``LISTS_INCONSISTENT`` or ``TREE_MALFORMED`` fault.
     """
@@ -350,10 +363,11 @@ def check_number_type(x: Tensor, name: str, tensor: Tensor) -> None:
 
 
 def reached_branches(roots: Ints, sides: Mapping[str, tuple[Ints, Ints]], *, counts: tuple[int, int]) -> frozenset[int]:
-    """The branches to which the roots of TreeEnsemble lead; ONNX Runtime evaluates no others.
+    """The branches that paths from the roots of TreeEnsemble reach. ONNX Runtime evaluates only these branches.
 
-    A side is (target of each branch, whether the target is a leaf). ``counts`` are (number of branches, number of
-    leaves). Raises a ``TREE_MALFORMED`` fault if a target does not exist, or if a root leads to a branch twice.
+    A root that stands for a single leaf is omitted. Each of ``sides`` is (target of each branch, 1 if it is a leaf).
+    ``counts`` are (number of branches, number of leaves). Raises a ``TREE_MALFORMED`` fault if a target does not
+    exist, or if two paths from a root lead to the same branch.
     """
     reached: set[int] = set()
     for root in roots:
@@ -396,7 +410,8 @@ def _check_index(name: str, index: int, *, is_leaf: bool, count: int) -> None:
 def check_mode_numbers(modes: Tensor, members: Tensor | None, reached: Container[int]) -> None:
     """Checks the modes of ``reached`` branches of TreeEnsemble, and that each BRANCH_MEMBER has a member.
 
-    NaN ends the members of a branch. Raises a ``TREE_MALFORMED`` fault.
+    ``members`` lists the members of one branch after another; NaN ends the members of a branch.
+    Raises a ``TREE_MALFORMED`` fault.
     """
     lists = _member_counts(members)
     for branch, mode in enumerate(modes.value or ()):

@@ -42,7 +42,7 @@ class TreeClasses:
     classlabels_strings: Strings | None = None
 
     def lists(self, weights: Entries) -> Lists:
-        """The lists of votes, ``weights`` among them."""
+        """The lists of votes, by name. ``weights`` is the list of weights or its tensor."""
         return {
             "class_ids": self.class_ids,
             "class_treeids": self.class_treeids,
@@ -64,7 +64,7 @@ class TreeTargets:
     target_weights: Floats | None = None
 
     def lists(self, weights: Entries) -> Lists:
-        """The lists of votes, ``weights`` among them."""
+        """The lists of votes, by name. ``weights`` is the list of weights or its tensor."""
         return {
             "target_ids": self.target_ids,
             "target_treeids": self.target_treeids,
@@ -76,7 +76,7 @@ class TreeTargets:
 @group
 @record
 class TreeTensors:
-    """The attributes that replace lists of numbers by tensors."""
+    """The tensor attributes that can replace lists of numbers."""
 
     base_values_as_tensor: Tensor | None = None
     nodes_hitrates_as_tensor: Tensor | None = None

@@ -1,4 +1,4 @@
-"""Attention of ONNX, and the rules and checks that all attentions share."""
+"""Attention of ONNX, and the rules and checks that all attention operators share."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ HEADS_MISMATCH = Rule(
     Severity.ERROR,
     "The numbers of heads are missing, or do not divide the hidden sizes or each other.",
     why=(
-        "If the inputs have three axes, the last axis contains all heads, so the number of heads must be known and "
-        "must divide its size. With grouped queries, the number of key heads must divide the number of query heads. "
-        "Runtimes refuse any other node. GroupQueryAttention of ONNX Runtime also refuses head sizes that are no "
-        "multiple of 8, or of 16 where it rotates."
+        "If the inputs have three axes, the last axis contains all heads. The number of heads must then be known and "
+        "must divide the size of this axis. With grouped queries, the number of key heads must divide the number of "
+        "query heads. Runtimes refuse any other node. GroupQueryAttention of ONNX Runtime also refuses head sizes "
+        "that are not a multiple of 8, or of 16 with a rotary embedding."
     ),
     fix="Set the numbers of heads, and check that head size times heads is the hidden size.",
     bad="""<ir_version: 11, opset_import: ["" : 23]>
@@ -101,8 +101,8 @@ FUSED_MISMATCH = Rule(
     Severity.ERROR,
     "A table or weight of a transformer operator does not have the shape that the other inputs require.",
     why=(
-        "The sizes of projection weights, embedding tables and rotary tables follow from the input with which they "
-        "are multiplied or that looks them up. Runtimes refuse the node, most of them only when it runs."
+        "Projection weights must fit the input that is multiplied by them. Embedding tables and rotary tables must fit "
+        "the input that reads their rows. Runtimes refuse other shapes, most of them only when the node runs."
     ),
     fix="Give the input the shape in the message.",
     bad="""<ir_version: 11, opset_import: ["" : 23]>
@@ -119,8 +119,8 @@ def per_head(
 ) -> MaybeDim:
     """The size of a head: ``hidden`` divided by the number of heads.
 
-    ``what`` is the name of ``hidden``; ``advice`` replaces the help. Raises a ``HEADS_MISMATCH`` or
-    ``ATTRIBUTE_OUT_OF_RANGE`` fault.
+    ``what`` is the name of ``hidden`` in the message. If ``advice`` is not empty, it is the help.
+    Raises a ``HEADS_MISMATCH`` or ``ATTRIBUTE_OUT_OF_RANGE`` fault.
     """
     if heads < 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -156,7 +156,7 @@ def require_heads(heads: int | None, attribute: str) -> int:
 
 
 def broadcast_under(rule: Rule, shapes: Sequence[Shape | None], text: str, *, index: int) -> Shape | None:
-    """The broadcast shape. Raises a fault of ``rule`` whose message begins with ``text``."""
+    """The shape to which ``shapes`` are broadcast. Raises a fault of ``rule``; its message begins with ``text``."""
     try:
         return broadcast(shapes)
     except Fault as fault:
@@ -164,7 +164,7 @@ def broadcast_under(rule: Rule, shapes: Sequence[Shape | None], text: str, *, in
 
 
 def equal(a: MaybeDim, b: MaybeDim, rule: Rule, *, text: str, index: int, why: str) -> MaybeDim:
-    """The more informative of two sizes that must be equal. Raises a fault of ``rule`` with the message ``text``."""
+    """The better known of two sizes that must be equal. Raises a fault of ``rule`` with the message ``text``."""
     if agree(a, b, why):
         return narrower(a, b)
     raise rule.fault(text, help=rule.advice, input=index)
@@ -194,7 +194,7 @@ def attention(
     softmax_precision: int | None = None,
     context: Context,
 ) -> tuple[Tensor, ...]:
-    """ONNX Attention-23 and later. Inputs have four axes, or three with all heads on the last axis."""
+    """ONNX Attention-23 and later. Query, key and value have four axes, or three with all heads on the last axis."""
     if (past_key is None) != (past_value is None):
         connected, missing = (4, "past_value") if past_value is None else (5, "past_key")
         raise CACHE_MISMATCH.fault(
@@ -245,7 +245,10 @@ def _warn_of_value_type(q: Tensor, v: Tensor) -> None:
 
 
 def _check_mode(mode: int, outputs: int) -> None:
-    """Checks the mode. Runtimes do not check -1, or any mode without the fourth output."""
+    """Checks ``qk_matmul_output_mode``. Only warns of -1, and of any mode if the node has no fourth output.
+
+    Runtimes do not check these.
+    """
     if 0 <= mode <= 3:
         return
     fault = ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -257,7 +260,7 @@ def _check_mode(mode: int, outputs: int) -> None:
 
 
 def _is_flat(tensors: Sequence[Tensor]) -> bool | None:
-    """Whether the inputs have three axes instead of four; None if all ranks are unknown."""
+    """Whether query, key and value have three axes instead of four; None if all their ranks are unknown."""
     ranks = [(index, len(x.shape)) for index, x in enumerate(tensors) if x.shape is not None]
     for index, rank in ranks:
         if rank in (3, 4) and rank == ranks[0][1]:
@@ -272,15 +275,15 @@ def _is_flat(tensors: Sequence[Tensor]) -> bool | None:
     return ranks[0][1] == 3 if ranks else None
 
 
-#: The sizes of a query, key or value: batch, heads, length, head size.
+#: The sizes of a query, key or value: (batch, heads, length, head size).
 Sizes = tuple[MaybeDim, MaybeDim, MaybeDim, MaybeDim]
 
-#: Head sizes above this are not suggested.
+#: The largest head size that a help suggests.
 _LARGEST_HEAD = 4096
 
 
 def _help_for_flat_heads(inputs: Sequence[Tensor], queries: int | None, keys: int | None) -> str:
-    """The help that names valid numbers of heads for inputs of three axes; "" if there is none."""
+    """The help that names valid numbers of heads for inputs of three axes; "" if no numbers can be suggested."""
     query, key, value = (size(x, 2, 3) for x in inputs)
     if queries is None or keys is None or not isinstance(query, int) or not isinstance(key, int) or not key:
         return ""
@@ -331,7 +334,7 @@ def _input_sizes(x: Tensor, index: int, prefix: str, *, heads: int | None, flat:
 
 
 def _common_batch(query: Sizes, key: Sizes, value: Sizes) -> MaybeDim:
-    """The batch size, after checking all sizes that must be equal."""
+    """The batch size. Checks all sizes of query, key and value that must be equal."""
     batch = query[0]
     for index, sizes in ((1, key), (2, value)):
         text = f"the batch is {batch} in input 0 and {sizes[0]} in input {index}; expected one batch"
@@ -383,7 +386,7 @@ def _past_length(key: Sizes, value: Sizes, past_key: Tensor | None, *, past_valu
 
 
 def _check_onnx_mask(mask: Tensor | None, scores: Sizes, padded: bool) -> None:
-    """Checks that the mask broadcasts to the scores; with ``padded``, its last axis may be shorter."""
+    """Checks that the mask can be broadcast to the scores. If ``padded``, the last axis of the mask may be shorter."""
     if mask is None or mask.shape is None:
         return
     text = f"input 3 (attn_mask) is {shape_text(mask.shape)} and the scores are {shape_text(scores)}"
@@ -413,7 +416,7 @@ def _check_onnx_mask(mask: Tensor | None, scores: Sizes, padded: bool) -> None:
 
 
 def _is_one_or(dim: Dim, score: Dim, why: str) -> bool:
-    """Whether a size can be 1 or ``score``; what is unproven becomes a requirement."""
+    """Whether ``dim`` can be 1 or ``score``. If this is possible but unproven, it becomes a requirement."""
     is_score, is_one = same(dim, score), same(dim, 1)
     if is_score is False and is_one is False:
         return False

@@ -1,4 +1,4 @@
-"""Normalizations without weights: LRN, MVN, GRN, LpNormalization and NormalizeL2."""
+"""Normalizations without weights: LRN, MVN, MeanVarianceNormalization, GRN, LpNormalization and NormalizeL2."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def lrn(x: Tensor, *, alpha: float = 0.0001, beta: float = 0.75, bias: float = 1
 
 
 def _compiled_lrn(layer: Layer) -> Fault | None:
-    """The fault of a rank or of axes that the CPU plugin does not support."""
+    """Returns a fault if the CPU plugin does not support the rank of the data or the axes."""
     data, axes = layer.inputs[0], layer.inputs[1]
     known_axes = known_integers(axes) if isinstance(axes, Tensor) else None
     if not isinstance(data, Tensor) or data.shape is None:
@@ -98,8 +98,8 @@ def _compiled_lrn(layer: Layer) -> Fault | None:
     if known_axes in (None, (1,)) or (known_axes and {*range(2, rank)} <= {*known_axes} <= {*range(rank)}):
         return None
     return not_compiled(
-        f"input 1 (axes) is {list(known_axes)}; the CPU plugin supports [1], or lists with all axes from 2 on (counted "
-        "from 0)",
+        f"input 1 (axes) is {list(known_axes)}; the CPU plugin supports [1], and lists that contain all axes from "
+        "2 on (counted from 0)",
         help="write [1] for the channels, or every axis from 2 on",
         input=1,
     )
@@ -124,7 +124,7 @@ def _compiled_size(layer: Layer) -> Fault | None:
     ignores_extra_inputs=True,
 )
 def ov_lrn(data: Tensor, axes: Tensor, *, alpha: float, beta: float, bias: float, size: int) -> Tensor:
-    """OpenVINO LRN-1. The library reads axes that are not constants as [1]."""
+    """OpenVINO LRN-1. If the axes are not constants, OpenVINO reads them as [1]."""
     expect_type(axes, 1, INTEGERS, read=False)
     expect_rank(axes, 1, 1, what="axes")
     _expect_axes_within_rank(data, axes)
@@ -144,7 +144,10 @@ def _expect_axes_within_rank(data: Tensor, axes: Tensor) -> None:
 
 
 def _integer_axes(starts: tuple[int, ...]) -> Callable[[Layer], Fault | None]:
-    """The check that axes are integers, unless they are all axes from one of ``starts`` on."""
+    """Returns a check that refuses axes that are not integers.
+
+    The check accepts other types if ``axes`` lists all axes from one of ``starts`` on.
+    """
 
     def refused(layer: Layer) -> Fault | None:
         data, axes = layer.inputs[:2]
@@ -165,7 +168,7 @@ def _integer_axes(starts: tuple[int, ...]) -> Callable[[Layer], Fault | None]:
 
 
 def _are_last_axes(axes: tuple[int, ...], rank: int, starts: tuple[int, ...]) -> bool:
-    """Whether ``axes`` are all axes from one of ``starts`` on."""
+    """Whether ``axes`` lists exactly the axes from one of ``starts`` to the last axis."""
     return sorted({axis % rank for axis in axes}) in [list(range(start, rank)) for start in starts if start < rank]
 
 
@@ -202,7 +205,7 @@ def ov_mvn_2(
 
 
 def _compiled_axes(layer: Layer) -> Fault | None:
-    """The fault of axes out of range. The plugin does not check axes beyond 32 bits."""
+    """Returns a fault if an axis is out of range. The CPU plugin does not check axes that exceed 32 bits."""
     data, axes = layer.inputs[0], layer.inputs[1]
     if not isinstance(data, Tensor) or not isinstance(axes, Tensor) or data.shape is None:
         return None
@@ -226,7 +229,7 @@ def _compiled_axes(layer: Layer) -> Fault | None:
     compiles=first_of(_compiled_axes, _integer_axes((1, 2))),
 )
 def ov_mvn_6(data: Tensor, axes: Tensor, *, eps: float, eps_mode: MvnEpsMode, normalize_variance: bool) -> Tensor:
-    """OpenVINO MVN-6. The library checks the range of the axes only at compilation."""
+    """OpenVINO MVN-6. OpenVINO checks the range of the axes only when it compiles the model."""
     expect_rank(axes, 1, 1, what="axes")
     _expect_axes_within_rank(data, axes)
     _warn_of_axes(data.shape, known_integers(axes) or ())

@@ -23,8 +23,8 @@ TRAINING_OUTPUTS = Rule(
     Severity.ERROR,
     "The number of outputs contradicts the training mode.",
     why=(
-        "With `training_mode`, BatchNormalization also returns the running mean and variance; without it, only Y. "
-        "ONNX Runtime refuses any other number of outputs."
+        "With `training_mode`, BatchNormalization returns Y, the running mean and the running variance. Without "
+        "`training_mode`, it returns only Y. ONNX Runtime refuses any other number of outputs."
     ),
     fix="Remove the extra outputs, or correct `training_mode`.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -43,8 +43,8 @@ VARIANCE_NEGATIVE = Rule(
     Severity.WARNING,
     "A variance is negative or NaN.",
     why=(
-        "The values are divided by the square root of the variance plus epsilon. A negative sum has no square root, "
-        "so the channel becomes NaN. Runtimes compute this silently."
+        "The values are divided by the square root of the variance plus epsilon. If this sum is negative, it has no "
+        "square root, and the channel becomes NaN. Runtimes report no error."
     ),
     fix="Export the statistics again. A variance is at least 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -75,7 +75,7 @@ def _warn_of_variance(var: Tensor, epsilon: float) -> None:
 def _batch_normalized(
     x: Tensor, scale: Tensor, b: Tensor, *, mean: Tensor, var: Tensor, epsilon: float, spatial: bool = True
 ) -> tuple[Tensor, Shape | None]:
-    """(Y, shape of the statistics). Without ``spatial``, each element of an example has its own parameters."""
+    """(Y, shape of the statistics). If not ``spatial``, each element of an example has its own parameters."""
     expect_rank(x, 0, least=1, what="X")
     _warn_of_variance(var, epsilon)
     names = ("scale", "B", "mean", "var")
@@ -90,7 +90,8 @@ def _batch_normalized(
 def _expect_1_or_5_outputs(outputs: int) -> None:
     if outputs not in (1, 5):
         raise TRAINING_OUTPUTS.fault(
-            f"the node has {counted(outputs, 'output')}; before opset 14, it must have 1, or 5 for training",
+            f"the node has {counted(outputs, 'output')}; before opset 14, it must have 1 output, or 5 outputs for "
+            "training",
             help="remove the outputs from index 1 on",
         )
 
@@ -135,7 +136,7 @@ def batch_normalization_9(
     momentum: float = 0.9,
     context: Context,
 ) -> tuple[Tensor, ...]:
-    """ONNX BatchNormalization-9: Y and, in training, four statistics."""
+    """ONNX BatchNormalization-9: Y and, if the node has five outputs, four statistics."""
     _expect_1_or_5_outputs(context.outputs)
     y, statistics = _batch_normalized(x, scale, b, mean=mean, var=var, epsilon=epsilon)
     return (y, *[Tensor(x.dtype, statistics)] * 4)
@@ -154,7 +155,7 @@ def batch_normalization_7(
     spatial: int = 1,
     context: Context,
 ) -> tuple[Tensor, ...]:
-    """ONNX BatchNormalization-7: Y and, in training, four statistics."""
+    """ONNX BatchNormalization-7: Y and, if the node has five outputs, four statistics."""
     _expect_1_or_5_outputs(context.outputs)
     y, statistics = _batch_normalized(x, scale, b, mean=mean, var=var, epsilon=epsilon, spatial=bool(spatial))
     return (y, *[Tensor(x.dtype, statistics)] * 4)
@@ -200,7 +201,7 @@ def batch_normalization_1(
 def _ov_batch_normalized(
     data: Tensor, index: int, parameters: Sequence[tuple[int, str, Tensor]], *, epsilon: float
 ) -> Tensor:
-    """The normalized ``data``. ``parameters`` are (input index, name, tensor); the last is the variance."""
+    """The normalized ``data``. Each of ``parameters`` is (input index, name, tensor), and the last is the variance."""
     inputs = ((index, "data", data), *parameters)
     for position, _, tensor in inputs:
         expect_type(tensor, position, REAL)

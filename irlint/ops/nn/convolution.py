@@ -58,20 +58,20 @@ def conv(
 
 FusedActivation = Literal["Relu", "Tanh", "Sigmoid", "LeakyRelu", "Clip", "HardSigmoid", "HardSwish"]
 
-#: The numbers of parameters of activations.
+#: The number of entries that each activation needs in ``activation_params``.
 _PARAMETER_COUNTS = {"LeakyRelu": 1, "Clip": 2, "HardSigmoid": 2}
 
 
 @group
 @record
 class Activated:
-    """The activation after a convolution of ONNX Runtime."""
+    """The attributes for the activation that ONNX Runtime applies after a convolution."""
 
     activation: FusedActivation | None = None
     activation_params: Floats | None = None
 
     def check(self) -> None:
-        """Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault if the activation has a wrong number of parameters."""
+        """Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault if ``activation_params`` has a wrong number of entries."""
         wanted, found = _PARAMETER_COUNTS.get(self.activation or ""), len(self.activation_params or ())
         if wanted is None or found == wanted:
             return
@@ -96,7 +96,7 @@ def fused_conv(
     kernel_shape: Ints | None = None,
     context: Context,
 ) -> Tensor:
-    """com.microsoft FusedConv and NhwcFusedConv: adds Z before the activation."""
+    """com.microsoft FusedConv and NhwcFusedConv. Z is added before the activation."""
     activated.check()
     first = 1 if context.op == "NhwcFusedConv" else 2
     expect_bias(B, dim_of(W.shape, 0), 2)
@@ -136,7 +136,7 @@ def nchwc_conv(
     group: int = 1,
     kernel_shape: Ints | None = None,
 ) -> Tensor:
-    """com.microsoft.nchwc Conv. The channels are in blocks; their number is not checked."""
+    """com.microsoft.nchwc Conv. The channels are stored in blocks, and irlint does not check their number."""
     activated.check()
     shape = convolved(X.shape, W.shape, window, group=group, kernel_shape=kernel_shape, blocked=True)
     return Tensor(X.dtype, shape)
@@ -151,7 +151,7 @@ def causal_conv_with_state(
     *,
     activation: CausalActivation = "none",
 ) -> tuple[Tensor, Tensor]:
-    """ONNX CausalConvWithState-27: a depthwise convolution along the last axis, and its state."""
+    """ONNX CausalConvWithState-27: the result of a depthwise convolution along the last axis, and the new state."""
     x, w = input.shape, weight.shape
     expect_axes(x, 3, 0, axes="batch, channels and length")
     expect_axes(w, 3, 1, axes="channels, 1 and the kernel")
@@ -167,7 +167,7 @@ def causal_conv_with_state(
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
 
 
-#: The CPU plugin accepts negative end pads.
+#: The check for the CPU plugin. It omits ``pads_end``, because the plugin accepts negative numbers there.
 COMPILED = first_of(
     known_filters,
     without_negatives("strides", known_from=0),

@@ -45,10 +45,10 @@ CTC_MISMATCH = Rule(
 )
 
 
-#: Element types of scores that the CPU plugin decodes.
+#: Element types of scores and masks that the CPU plugin can decode.
 _DECODED = frozenset({"float32", "float16", "bfloat16", "float64"})
 
-#: Element types that CTCGreedyDecoderSeqLen cannot have as outputs on the CPU.
+#: Element types that the CPU plugin does not support for the outputs of CTCGreedyDecoderSeqLen.
 _NOT_AS_OUTPUTS = frozenset({"float64", "uint3", "uint6", "string"})
 
 

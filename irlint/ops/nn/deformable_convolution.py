@@ -114,7 +114,7 @@ def _ov_deformed(
     group: int,
     deformable_group: int,
 ) -> Tensor:
-    """The result for (data, offsets, filters, mask or None)."""
+    """The result. ``tensors`` are (data, offsets, filters, mask or None)."""
     data, offsets, filters, mask = tensors
     expect_type(data, 0, ARITHMETIC)
     dtype = common_type((data, offsets, filters))

@@ -1,4 +1,4 @@
-"""Global pooling, and OpenVINO's pooling to given sizes."""
+"""Global pooling, and OpenVINO's adaptive pooling, which has the output sizes as an input."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from irlint.schemas import MICROSOFT, NCHWC, NHWC
 
 
 def _globally_pooled(x: Shape | None, first: int = 2) -> Shape | None:
-    """The shape with size 1 on every spatial axis; ``first`` is the first of these axes."""
+    """The shape ``x`` with size 1 on every spatial axis. ``first`` is the first spatial axis."""
     if x is None:
         return None
     expect_spatial_rank(x)
@@ -25,7 +25,7 @@ def _globally_pooled(x: Shape | None, first: int = 2) -> Shape | None:
 
 
 def _lenient(x: Shape | None) -> Shape | None:
-    """``_globally_pooled``, with a warning for an input without a spatial axis."""
+    """As ``_globally_pooled``, but only warns of an input without a spatial axis."""
     if x is None or len(x) != 2:
         return _globally_pooled(x)
     warn(
@@ -81,7 +81,7 @@ def qlinear_global_average_pool(
 
 
 def _adaptively_pooled(data: Tensor, output_shape: Tensor) -> Shape | None:
-    """The shape of an adaptive pooling. OpenVINO reads the size -1 as unknown."""
+    """The shape of an adaptive pooling. OpenVINO reads -1 as unknown, and a smaller number as 0."""
     x = data.shape
     expect_spatial_rank(x, highest=5)
     if x is None:

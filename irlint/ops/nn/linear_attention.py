@@ -1,4 +1,4 @@
-"""Linear attention. The heads are side by side on the last axis."""
+"""Linear attention. The last axis of query, key and value contains all heads."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def linear_attention(
     scale: float = 0.0,
     update_rule: UpdateRule = "gated_delta",
 ) -> tuple[Tensor, Tensor]:
-    """ONNX LinearAttention-27: [batch, length, q heads * d_v], and the state [batch, kv heads, d_k, d_v]."""
+    """ONNX LinearAttention-27: output [batch, length, q heads * d_v], and state [batch, kv heads, d_k, d_v]."""
     batch, length = _batch_and_length(query, key, value)
     check_groups(q_num_heads, kv_num_heads)
     queries, values = _head_sizes(query, value, q_num_heads=q_num_heads, kv_num_heads=kv_num_heads)
@@ -108,7 +108,7 @@ def _batch_and_length(query: Tensor, key: Tensor, value: Tensor) -> tuple[MaybeD
 
 
 def _head_sizes(query: Tensor, value: Tensor, *, q_num_heads: int, kv_num_heads: int) -> tuple[MaybeDim, MaybeDim]:
-    """(Head size of the query, head size of the value)."""
+    """(head size of the query, head size of the value)."""
     queries = per_head(size(query, 2, 3), q_num_heads, "the hidden size of the query", index=0, attribute="q_num_heads")
     values = per_head(
         size(value, 2, 3), kv_num_heads, "the hidden size of the value", index=2, attribute="kv_num_heads"
@@ -117,7 +117,7 @@ def _head_sizes(query: Tensor, value: Tensor, *, q_num_heads: int, kv_num_heads:
 
 
 def _check_key_heads(hidden: MaybeDim, head: MaybeDim, kv_num_heads: int) -> None:
-    """Checks that the key has heads of size ``head``, and that their number divides ``kv_num_heads``."""
+    """Checks that the key has heads of size ``head``, and that the number of key heads divides ``kv_num_heads``."""
     if not isinstance(head, int) or not isinstance(hidden, int) or not head:
         return
     heads, rest = divmod(hidden, head)
@@ -167,7 +167,7 @@ def _check_gates(
 
 
 def _is_one_of(found: Dim, sizes: tuple[Dim, ...], why: str) -> bool:
-    """Whether a size can be one of ``sizes``; what is unproven becomes a requirement."""
+    """Whether ``found`` can be one of ``sizes``. If this is possible but unproven, it becomes a requirement."""
     answers = {same(found, size) for size in sizes}
     if answers == {False}:
         return False
@@ -177,7 +177,7 @@ def _is_one_of(found: Dim, sizes: tuple[Dim, ...], why: str) -> bool:
 
 
 def _new_state(query: Tensor, past_state: Tensor | None, dims: tuple[MaybeDim, ...]) -> Tensor:
-    """The new state of shape ``dims``, after checking the past state."""
+    """The new state, of shape ``dims``. Checks that the past state has the same shape."""
     names = ("state_window", "batch_size", "kv_num_heads", "d_k", "d_v")[-len(dims) :]
     check(past_state, Expected(3, "past_state", tuple(zip(names, dims)), CACHE_MISMATCH))
     return Tensor(past_state.dtype if past_state is not None else query.dtype, dims)

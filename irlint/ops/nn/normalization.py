@@ -52,9 +52,9 @@ b) }""",
 def checked_channels(
     shape: Shape | None, parameters: Sequence[tuple[int, str, Shape | None]], channels: MaybeDim, *, index: int = 0
 ) -> MaybeDim:
-    """The number of channels, after checking that each parameter is a list of this length.
+    """The number of channels. Checks that each parameter is a list with one element for each channel.
 
-    ``parameters`` are (input index, name, shape), and ``shape`` is the shape of input ``index``. Raises a
+    Each of ``parameters`` is (input index, name, shape). ``shape`` is the shape of input ``index``. Raises a
     ``CHANNEL_PARAMETERS`` or ``INPUT_RANK_REFUSED`` fault.
     """
     source = f"input {index}, {shape_text(shape)}, has"
@@ -78,14 +78,14 @@ def checked_channels(
 
 
 def with_channels(shape: Shape | None, channels: MaybeDim, axis: int = 1) -> Shape | None:
-    """``shape`` with ``channels`` on ``axis``, if it has this axis."""
+    """``shape`` with the size ``channels`` on ``axis``. Returns ``shape`` unchanged if it has no such axis."""
     if shape is None or len(shape) <= axis:
         return shape
     return (*shape[:axis], channels, *shape[axis + 1 :])
 
 
 def channels_of(shape: Shape | None) -> MaybeDim:
-    """The size of axis 1, or 1 for a list; None if it is unknown or ``shape`` is a scalar."""
+    """The size of axis 1, or 1 if ``shape`` has one axis; None if the size is unknown, or for a scalar."""
     if not shape:
         return None
     return shape[1] if len(shape) > 1 else 1
@@ -172,7 +172,7 @@ def group_normalization(
 
 
 def _is_shared_by_channels(parameter: Tensor, channels: MaybeDim, *, index: int, name: str) -> bool:
-    """Whether ONNX Runtime uses a single element for all channels; warns of it."""
+    """Whether ONNX Runtime uses the only element of ``parameter`` for all channels. Warns if it does."""
     shape = parameter.shape
     if shape is None or len(shape) > 1 or (shape and (same(shape[0], 1) is not True or same(channels, 1) is not False)):
         return False
@@ -189,7 +189,7 @@ def _is_shared_by_channels(parameter: Tensor, channels: MaybeDim, *, index: int,
 
 
 def _list_shape(parameter: Tensor, index: int, name: str) -> Shape | None:
-    """The shape of a parameter as a list. Warns of several axes, which ONNX Runtime accepts."""
+    """The shape of a parameter after flattening. Warns of several axes, which ONNX Runtime accepts."""
     shape = parameter.shape
     if shape is None or len(shape) <= 1:
         return shape
@@ -223,7 +223,7 @@ def _expect_element_per_group(index: int, name: str, shape: Shape, *, groups: in
         input=index,
         marks=((index, 0),),
     )
-    # Some runtimes apply the rule of opset 21, one element for each channel, in earlier opsets.
+    # In earlier opsets, some runtimes accept what opset 21 requires: one element for each channel.
     if not same(shape[0], channels):
         raise fault
     warn(fault.lowered(Severity.WARNING))
@@ -242,7 +242,7 @@ def _compiled_types(layer: Layer) -> Fault | None:
 
 
 def _compiled_matrix(layer: Layer) -> Fault | None:
-    """The fault of data [N, C] with dynamic sizes."""
+    """Returns a fault if the data is [N, C], and an input has a dynamic size."""
     data = layer.inputs[0]
     if not isinstance(data, Tensor) or data.rank != 2:
         return None
@@ -275,7 +275,7 @@ def ov_group_normalization(data: Tensor, scale: Tensor, bias: Tensor, *, num_gro
 
 
 def statistics_shape(shape: Shape | None, axis: int) -> Shape | None:
-    """The shape of the statistics: size 1 on the axes from ``axis`` on."""
+    """The shape of the statistics, such as the mean: ``shape`` with size 1 on all axes from ``axis`` on."""
     if shape is None:
         return None
     first = axis_of(axis, len(shape), "attribute `axis`")

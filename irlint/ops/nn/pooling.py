@@ -42,7 +42,7 @@ _ABSENT_LISTS: dict[str, object] = {"strides": (), "pads_begin": (), "pads_end":
 def pooled(
     x: Shape | None, kernel_shape: Ints | None, window: OnnxWindow, *, ceil_mode: int, first: int = 2
 ) -> Shape | None:
-    """The shape of an ONNX pooling; None if the number of spatial axes is unknown. ``first`` is the first of them.
+    """The shape of an ONNX pooling; None if the number of spatial axes is unknown. ``first`` is the first spatial axis.
 
     Raises a ``RANK_MISMATCH``, ``ATTRIBUTE_OUT_OF_RANGE`` or ``WINDOW_EXCEEDS_INPUT`` fault.
     """
@@ -70,9 +70,9 @@ def pooled(
 
 
 def expect_elements(x: Shape, first: int = 2, with_batch: bool = False) -> None:
-    """Raises a ``WINDOW_EXCEEDS_INPUT`` fault if a spatial axis or the channels of input 0 are empty.
+    """Raises a ``WINDOW_EXCEEDS_INPUT`` fault if an axis of input 0 other than the batch has the size 0.
 
-    ``with_batch``: the batch must not be empty. Otherwise, all sizes are valid if the batch may be empty.
+    If ``with_batch``, the batch must not be empty either. Otherwise, all sizes are valid if the batch may be empty.
     """
     if not with_batch and not at_least(x[0], 1):
         return
@@ -171,7 +171,7 @@ def _ov_pooled(
 
 def _expect_valid_pads(pads_begin: Ints, pads_end: Ints, exclude_pad: bool) -> None:
     for position, (begin, end) in enumerate(zip(pads_begin, pads_end)):
-        # The library reads a sum of -1 as dynamic and, with exclude_pad, a negative pad as larger than the window.
+        # OpenVINO reads a sum of -1 as dynamic. With exclude_pad, it treats a negative pad as larger than the window.
         if begin + end == -1 or (exclude_pad and min(begin, end) < 0):
             raise ATTRIBUTE_OUT_OF_RANGE.fault(
                 f"spatial axis {position} is padded by {begin} and {end}; padding must be at least 0",
@@ -222,7 +222,7 @@ def _compiled_indices(layer: Layer) -> Fault | None:
 
 
 def _compiled_maxima(layer: Layer) -> Fault | None:
-    """The fault of a MaxPool that the plugin replaces by MaxPool of opset1."""
+    """Returns the fault of MaxPool-1 if the indices are unused: the CPU plugin then replaces the layer by MaxPool-1."""
     return None if 1 in layer.used else _COMPILED(layer)
 
 
@@ -252,7 +252,7 @@ def ov_max_pool_8(
     index_element_type: DType | None = "int64",
     axis: int = 0,
 ) -> tuple[Tensor, Tensor]:
-    """OpenVINO MaxPool-8: the maxima, and their indices, which count elements from ``axis`` on."""
+    """OpenVINO MaxPool-8: the maxima and their indices. An index counts the elements of the axes from ``axis`` on."""
     shape = _ov_pooled(data, kernel, window, rounding=rounding_type, dilations=dilations)
     return _with_indices(data, shape, index_element_type, axis=axis)
 
@@ -268,7 +268,7 @@ def ov_max_pool_14(
     index_element_type: DType | None = "int64",
     axis: int = 0,
 ) -> tuple[Tensor, Tensor]:
-    """OpenVINO MaxPool-14, which adds PyTorch's rounding."""
+    """OpenVINO MaxPool-14, which adds PyTorch's rounding of output sizes."""
     shape = _ov_pooled(data, kernel, window, rounding=rounding_type, dilations=dilations)
     return _with_indices(data, shape, index_element_type, axis=axis)
 
@@ -282,7 +282,7 @@ def _with_indices(data: Tensor, shape: Shape, index_type: DType | None, *, axis:
 
 
 def index_type_fault(index_type: DType | None) -> Fault:
-    """The ``ATTRIBUTE_OUT_OF_RANGE`` fault of indices that are neither int32 nor int64."""
+    """The ``ATTRIBUTE_OUT_OF_RANGE`` fault for an ``index_element_type`` that is neither int32 nor int64."""
     return ATTRIBUTE_OUT_OF_RANGE.fault(
         f"attribute `index_element_type` is {index_type or 'dynamic'}; indices are int32 or int64",
         help="write i32 or i64",
@@ -337,7 +337,7 @@ def ov_avg_pool_14(
     exclude_pad: bool,
     rounding_type: Rounding = "floor",
 ) -> Tensor:
-    """OpenVINO AvgPool-14, which adds PyTorch's rounding."""
+    """OpenVINO AvgPool-14, which adds PyTorch's rounding of output sizes."""
     shape = _ov_pooled(data, kernel, window, rounding=rounding_type, exclude_pad=exclude_pad)
     return Tensor(data.dtype, shape)
 

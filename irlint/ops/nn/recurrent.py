@@ -107,7 +107,7 @@ def rnn(
     layout: int = 0,
     output_sequence: int = 0,
 ) -> tuple[Tensor, ...]:
-    """ONNX RNN. For one direction, a second activation is ignored."""
+    """ONNX RNN. If the node has only one direction, its second activation is ignored."""
     sizes = shared_sizes(RNN, x, r, h=initial_h, cell=cell, layout=layout)
     check_weights(RNN, sizes, w=w, r=r, b=b)
     check_states(sizes, sequence_lens, initial_h)
@@ -133,7 +133,7 @@ def dynamic_quantize_lstm(
     cell: OnnxCell,
     input_forget: int = 0,
 ) -> tuple[Tensor, ...]:
-    """com.microsoft DynamicQuantizeLSTM: W and R are transposed."""
+    """com.microsoft DynamicQuantizeLSTM. Its W and R are transposed, compared with LSTM of ONNX."""
     sizes = shared_sizes(LSTM, x, None, h=initial_h, cell=cell)
     check_weights(LSTM, sizes, w=w, r=r, b=b, transposed=True)
     check_peepholes(p, sizes)
@@ -155,7 +155,7 @@ def attn_lstm(
     cell: OnnxCell,
     input_forget: int = 0,
 ) -> tuple[Tensor, ...]:
-    """com.microsoft AttnLSTM. W also multiplies the attention, so the weights are not checked."""
+    """com.microsoft AttnLSTM. The weights are not checked, because W also multiplies the attention."""
     sizes = shared_sizes(LSTM, x, r, h=initial_h, cell=cell)
     check_states(sizes, sequence_lens, initial_h, c=initial_c)
     return outputs(x.dtype, sizes, 3)
@@ -179,7 +179,10 @@ def _cell_outputs(inputs: OpenvinoInputs, cell: OpenvinoCell) -> tuple[Tensor, .
 
 
 def _compiled_in_one_kernel(kind: Kind, w_index: int) -> Callable[[Layer], Fault | None]:
-    """The check of cells and sequences that the CPU plugin may compute in one kernel."""
+    """Returns a check of cells and sequences that the CPU plugin computes in one kernel.
+
+    ``w_index`` is the index of the input W.
+    """
 
     def refused(layer: Layer) -> Fault | None:
         cell, r = layer.attributes["cell"], layer.inputs[w_index + 1]
@@ -304,7 +307,7 @@ def ov_rnn_cell(
 
 
 def _sequence_outputs(inputs: OpenvinoInputs, cell: OpenvinoCell) -> tuple[Tensor, ...]:
-    """All steps, and the final states."""
+    """(hidden states of all steps, *final states)."""
     dtype = inputs.dtype()
     batch, steps, hidden = inputs.checked_sizes(cell.hidden_size)
     _warn_of_activations(cell.names(), inputs.kind)

@@ -25,7 +25,7 @@ def rotary_embedding(
     num_heads: int | None = None,
     rotary_embedding_dim: int = 0,
 ) -> Tensor:
-    """ONNX RotaryEmbedding-23. Axis -1 of the tables has half the size of the rotated part of a head."""
+    """ONNX RotaryEmbedding-23. The last axis of both tables is half as long as the rotated part of a head."""
     if num_heads is not None and num_heads < 0:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `num_heads` is {num_heads}; it has to be at least 0",
@@ -54,9 +54,9 @@ def rotary_embedding(
 
 
 def check_rows(x: Tensor, rows: MaybeDim, positions: Tensor, *, index: int, cache: int) -> None:
-    """Checks that the table at input ``cache`` has a row for each position of ``x``.
+    """Checks that the table, input ``cache``, has a row for each position of ``x``.
 
-    ``positions`` is input ``index``. Raises an ``INDEX_OUT_OF_RANGE`` fault.
+    ``rows`` is the number of rows, and ``positions`` is input ``index``. Raises an ``INDEX_OUT_OF_RANGE`` fault.
     """
     expect_rows(rows, dim_of(x.shape, -2), "the positions of a sequence", cache=cache)
     if positions.rank == 2:
@@ -64,7 +64,7 @@ def check_rows(x: Tensor, rows: MaybeDim, positions: Tensor, *, index: int, cach
 
 
 def expect_rows(rows: MaybeDim, count: MaybeDim, what: str, *, cache: int) -> None:
-    """Checks that the table at input ``cache`` has at least ``count`` rows, which ``what`` explains.
+    """Checks that the table, input ``cache``, has at least ``count`` rows. ``what`` explains ``count`` in the message.
 
     Raises an ``INDEX_OUT_OF_RANGE`` fault.
     """

@@ -25,9 +25,10 @@ def scaled_dot_product_attention(
     *,
     causal: bool,
 ) -> Tensor:
-    """OpenVINO ScaledDotProductAttention-13: [N..., L, E], [N..., S, E] and [N..., S, Ev] give [N..., L, Ev].
+    """OpenVINO ScaledDotProductAttention-13: [N..., L, Ev].
 
-    The leading axes N are broadcast. With ``causal``, the mask is ignored.
+    The query is [N..., L, E], the key [N..., S, E], and the value [N..., S, Ev]. The leading axes N are broadcast.
+    With ``causal``, OpenVINO ignores the mask.
     """
     for index, tensor in enumerate((query, key, value)):
         expect_type(tensor, index, REAL)
@@ -70,7 +71,7 @@ def _check_ranks(tensors: Sequence[Tensor]) -> None:
 
 
 def _result_axes(query: Tensor, key: Tensor, value: Tensor) -> tuple[Shape | None, MaybeDim, MaybeDim]:
-    """(Leading axes, length of the query, length of the key)."""
+    """(leading axes after broadcasting, length of the query, length of the key)."""
     shapes = [x.shape for x in (query, key, value) if x.shape is not None]
     text = "the leading axes of query, key and value cannot be broadcast with each other"
     outer = broadcast_under(INPUTS_MISMATCH, [shape[:-2] for shape in shapes], text, index=1)
@@ -88,7 +89,7 @@ def _result_axes(query: Tensor, key: Tensor, value: Tensor) -> tuple[Shape | Non
 def _masked_axes(
     outer: Shape | None, length: MaybeDim, keys: MaybeDim, *, mask: Tensor | None
 ) -> tuple[Shape | None, MaybeDim]:
-    """(Leading axes, length of the query), broadcast with the mask."""
+    """(leading axes, length of the query), both after broadcasting with the mask."""
     if mask is None or not mask.shape or outer is None:
         return outer, length
     if len(mask.shape) == 1:

@@ -41,10 +41,10 @@ GROUPS_UNEVEN = Rule(
     Severity.ERROR,
     "The inputs of a training operator do not form complete groups.",
     why=(
-        "After the rate and the count, an optimizer needs all optimized tensors, then one gradient for each tensor, "
-        "then one state of each kind for each tensor; it returns the updated tensors and states. Gradient needs one "
-        "input for "
-        "each name in `xs` and `zs`, and returns one output for each name in `xs`."
+        "The first two inputs of an optimizer are the learning rate and the update count. Then it needs all optimized "
+        "tensors, one gradient for each tensor, and one state of each kind for each tensor. It returns the updated "
+        "tensors and states. Gradient needs one input for each name in `xs` and `zs`, and returns one output for each "
+        "name in `xs`."
     ),
     fix="For each optimized tensor, connect one tensor of each kind, in the order of the kinds.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.preview.training" : 1]>
@@ -56,7 +56,7 @@ g (float r, int64 t, float[2] x, float[2] dx, float[2] h) => (float[2] y, float[
 
 
 def loss_shape(scores: Shape | None, target: Shape | None, weight: Shape | None) -> Shape | None:
-    """The shape of the losses: the scores [N, C, d1, …] without C. Raises a ``TARGET_MISMATCH`` fault."""
+    """The shape of the losses: the shape of the scores [N, C, d1, …] without C. Raises a ``TARGET_MISMATCH`` fault."""
     if scores is not None and weight and not agree(scores[1], weight[0], "one weight for each class"):
         expected = f"expected [{scores[1]}], one weight for each class; ONNX Runtime reads only the weights it needs"
         warn(
@@ -127,9 +127,9 @@ def softmax_cross_entropy_loss(
 
 
 def stepped(inputs: tuple[Tensor, ...], states: int, context: Context) -> tuple[Tensor, ...]:
-    """The outputs of an optimizer: the tensors, then their states. Raises a ``GROUPS_UNEVEN`` fault.
+    """The outputs of an optimizer: the updated tensors, then their states. Raises a ``GROUPS_UNEVEN`` fault.
 
-    ``inputs`` are the tensors, their gradients, and ``states`` states of each tensor.
+    ``inputs`` are all tensors, then all gradients, then all states. ``states`` is the number of states of a tensor.
     """
     groups = states + 2
     count, remainder = divmod(len(inputs), groups)
@@ -160,7 +160,7 @@ def adagrad(
     norm_coefficient: float = 0.0,
     context: Context,
 ) -> tuple[Tensor, ...]:
-    """ONNX Adagrad-1: tensors, gradients, accumulated squares."""
+    """ONNX Adagrad-1. ``inputs`` are tensors, gradients and accumulated squares."""
     return stepped(inputs, 1, context)
 
 
@@ -176,7 +176,7 @@ def adam(
     norm_coefficient_post: float = 0.0,
     context: Context,
 ) -> tuple[Tensor, ...]:
-    """ONNX Adam-1: tensors, gradients, averaged gradients, averaged squares."""
+    """ONNX Adam-1. ``inputs`` are tensors, gradients, averaged gradients and averaged squares."""
     return stepped(inputs, 2, context)
 
 
@@ -191,13 +191,13 @@ def momentum(
     norm_coefficient: float,
     context: Context,
 ) -> tuple[Tensor, ...]:
-    """ONNX Momentum-1: tensors, gradients, momenta."""
+    """ONNX Momentum-1. ``inputs`` are tensors, gradients and momenta."""
     return stepped(inputs, 1, context)
 
 
 @onnx("Gradient", since=1, domain="ai.onnx.preview.training")
 def gradient(*inputs: Tensor, xs: Strings, y: str, zs: Strings | None = None, context: Context) -> tuple[Tensor, ...]:
-    """ONNX Gradient-1: the derivatives of ``y``, with the shapes of ``xs``."""
+    """ONNX Gradient-1: the derivative of ``y`` for each of ``xs``, with the shape of this input."""
     names = len(xs) + len(zs or ())
     if len(inputs) != names or context.outputs > len(xs):
         raise GROUPS_UNEVEN.fault(

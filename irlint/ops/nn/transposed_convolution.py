@@ -44,12 +44,12 @@ OUTPUT_SHAPE_UNREACHABLE = Rule(
     "IRL319",
     "output-shape-unreachable",
     Severity.WARNING,
-    "A transposed convolution requests a larger output than all runtimes support.",
+    "A transposed convolution requests a larger output than ONNX Runtime supports.",
     why=(
-        "With n elements, a window of k and a stride of s, the windows cover s * (n - 1) + k elements. The output may "
-        "have up to s - 1 elements more, because a convolution with this stride ignores them. ONNX Runtime refuses a "
-        'larger output ("inconsistent with input spatial dimensions"), although the specification also allows an '
-        "`output_padding` from the stride up to the dilation - 1."
+        "For n input elements, a window of k and a stride of s, the windows cover s * (n - 1) + k elements. The output "
+        "may have up to s - 1 elements more, because a convolution with this stride ignores them. ONNX Runtime refuses "
+        'a larger output ("inconsistent with input spatial dimensions"), although the specification allows an '
+        "`output_padding` of up to the dilation - 1, even if this is the stride or more."
     ),
     fix="Request a smaller output (`output_shape`, `output_padding`), and add the missing elements with a Pad node.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -240,7 +240,7 @@ def ov_convolution_backprop_data(
     if count is None:
         return Tensor(dtype)
     kernel, is_valid = ov_kernel(w, count)
-    # Without output_shape, SAME adds no padding.
+    # Without output_shape, OpenVINO adds no padding for SAME. With output_shape, padding does not change the sizes.
     if window.auto_pad.startswith("same"):
         window = replaced(window, auto_pad="valid")
     resolved = openvino_window(window, count, kernel, dilations=dilations)
@@ -258,7 +258,7 @@ def ov_convolution_backprop_data(
 
 
 def _list_of_length(output_shape: Tensor | None) -> Ints:
-    """A list of the length of ``output_shape``; empty if the length is unknown."""
+    """A list of ones as long as ``output_shape``; empty if the length is unknown."""
     if output_shape is None or not output_shape.shape or not isinstance(output_shape.shape[0], int):
         return ()
     return (1,) * output_shape.shape[0]

@@ -55,7 +55,7 @@ def max_unpool(
 
 
 def _check_output_shape(x: Shape, sizes: Shape, window: Window) -> None:
-    """Checks that ``sizes`` keep batch and channels, and have room for all windows."""
+    """Checks that ``sizes`` has the batch and the channels of ``x``, and that all windows fit into its spatial axes."""
     covered = transposed_sizes(x, window, len(x) - 2, output_padding=(0,) * (len(x) - 2))
     for axis, dim in enumerate(sizes):
         why = f"axis {axis} of the output is entry {axis} of input 2"
@@ -80,7 +80,7 @@ def col2im(
     pads: Ints | None = None,
     strides: Ints | None = None,
 ) -> Tensor:
-    """ONNX Col2Im-18: [N, C * product(block_shape), blocks] to [N, C, *image_shape]."""
+    """ONNX Col2Im-18: [N, C, *image_shape] from [N, C * product(block_shape), blocks]."""
     x = input.shape
     expect_axes(x, 3, 0, axes="batch, channels times the elements of a block, and blocks")
     count = _spatial_count(image_shape, block_shape, strides, dilations)

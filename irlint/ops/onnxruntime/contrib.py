@@ -1,4 +1,4 @@
-"""Other operators of ONNX Runtime."""
+"""Operators of ONNX Runtime for generation, gradients and other purposes, and operators of ai.onnx.preview."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def sampling(
 
 @onnx("NGramRepeatBlock", domain=MICROSOFT)
 def ngram_repeat_block(input_ids: Tensor, scores: Tensor, *, ngram_size: int) -> Tensor:
-    """com.microsoft NGramRepeatBlock-1: the scores, without tokens that would repeat an n-gram."""
+    """com.microsoft NGramRepeatBlock-1: the scores, with -infinity for tokens that would repeat an n-gram."""
     expect_attribute(ngram_size, 1, "ngram_size")
     return Tensor(scores.dtype, scores.shape)
 
@@ -162,7 +162,7 @@ def tokenizer(
         )
     if x.shape is None:
         return Tensor("string")
-    # ONNX Runtime adds no axis to an empty input.
+    # If the input is empty, ONNX Runtime adds no axis.
     if any(same(dim, 0) for dim in x.shape):
         return Tensor("string", x.shape)
     return Tensor("string", (*x.shape, None))
@@ -229,14 +229,14 @@ def _check_modifier(name: str, body: Graph, scores: Tensor, *, context: Context)
 @onnx("SoftmaxGrad", "LogSoftmaxGrad", "SoftmaxGrad_13", "LogSoftmaxGrad_13", domain=MICROSOFT)
 @onnx("SoftmaxGrad")
 def softmax_grad(dy: Tensor, y: Tensor, *, axis: int = 1, description: str = "") -> Tensor:
-    """com.microsoft SoftmaxGrad-1 and similar; ``y`` is the output of the operator."""
+    """com.microsoft SoftmaxGrad-1 and similar gradients. ``y`` is the output of Softmax or LogSoftmax."""
     return Tensor(dy.dtype, dy.shape if y.shape is None else y.shape)
 
 
 @onnx("GeluGrad", "FastGeluGrad", "QuickGeluGrad", "ReluGrad", "SigmoidGrad", "TanhGrad", domain=MICROSOFT)
 @onnx("GeluGrad")
 def activation_grad(dy: Tensor, x: Tensor, *, alpha: float = 1.702, description: str = "") -> Tensor:
-    """com.microsoft GeluGrad-1 and similar; ``x`` is the input of the operator."""
+    """com.microsoft GeluGrad-1 and similar gradients. The output has the shape of ``x``."""
     return Tensor(dy.dtype, dy.shape if x.shape is None else x.shape)
 
 
@@ -390,13 +390,16 @@ without_rule("ATen", help="export the model again without the fallback to ATen: 
 # --- channels in blocks -----------------------------------------------------------------------------------------------
 
 
-#: The numbers of channels in a block, which depend on the processor.
+#: The possible numbers of channels in a block. The processor determines the number.
 _BLOCK_SIZES = (8, 16)
 
 
 @onnx("ReorderInput", domain=NCHWC)
 def reorder_input(X: Tensor, *, channels_last: int = 0) -> Tensor:
-    """com.microsoft.nchwc ReorderInput: rounds the channels up to blocks; None if processors differ."""
+    """com.microsoft.nchwc ReorderInput: rounds the number of channels up to a multiple of the block size.
+
+    The number is None if it differs between processors.
+    """
     x = X.shape
     if x is None or len(x) < 2:
         return Tensor(X.dtype)
@@ -408,7 +411,7 @@ def reorder_input(X: Tensor, *, channels_last: int = 0) -> Tensor:
 
 @onnx("ReorderOutput", domain=NCHWC)
 def reorder_output(X: Tensor, *, channels: int = 0, channels_last: int = 0) -> Tensor:
-    """com.microsoft.nchwc ReorderOutput: the first ``channels`` channels, without blocks."""
+    """com.microsoft.nchwc ReorderOutput: the first ``channels`` channels, no longer in blocks."""
     expect_range((channels,), 1, "channels")
     if X.shape is None or len(X.shape) < 2:
         return Tensor(X.dtype)

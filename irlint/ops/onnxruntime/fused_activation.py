@@ -1,4 +1,4 @@
-"""Fused activations and Dropout of ONNX Runtime, and formerly experimental operators of ONNX."""
+"""Fused activations and Dropout of ONNX Runtime, and operators that were experimental in early versions of ONNX."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _last_dim(x: Tensor) -> MaybeDim:
 
 @onnx("BiasGelu", domain=MICROSOFT)
 def bias_gelu(a: Tensor, b: Tensor) -> Tensor:
-    """com.microsoft BiasGelu: a bias for the last axis, then a GELU."""
+    """com.microsoft BiasGelu: adds a bias along the last axis, then applies GELU."""
     expect_rank(b, 1, 0, 1, what="B")
     expect_length(b.shape, 1, _last_dim(a), what="the bias", scalar=False)
     return Tensor(a.dtype or b.dtype, a.shape)
@@ -54,7 +54,7 @@ def bias_gelu(a: Tensor, b: Tensor) -> Tensor:
 
 @onnx("FastGelu", domain=MICROSOFT)
 def fast_gelu(x: Tensor, bias: Tensor | None = None) -> Tensor:
-    """com.microsoft FastGelu: an optional bias for the last axis, then a GELU."""
+    """com.microsoft FastGelu: adds an optional bias along the last axis, then applies GELU."""
     if bias is not None:
         expect_rank(bias, 1, 0, 1, what="bias")
         expect_length(bias.shape, 1, _last_dim(x), what="the bias", scalar=False)
@@ -63,7 +63,7 @@ def fast_gelu(x: Tensor, bias: Tensor | None = None) -> Tensor:
 
 @onnx("BiasAdd", domain=MICROSOFT)
 def bias_add(x: Tensor, bias: Tensor, skip: Tensor) -> Tensor:
-    """com.microsoft BiasAdd: ``x``, plus a bias for the last axis, plus ``skip``."""
+    """com.microsoft BiasAdd: adds a bias along the last axis of ``x``, then ``skip``."""
     expect_length(bias.shape, 1, _last_dim(x), what="the bias", scalar=False)
     return Tensor(x.dtype, merged((x.shape, None, skip.shape), why="both inputs must have the same shape"))
 
@@ -97,7 +97,7 @@ def bias_dropout(
     *,
     seed: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """com.microsoft BiasDropout: a bias, Dropout, and the addition of a residual."""
+    """com.microsoft BiasDropout: adds a bias, applies Dropout, then adds a residual."""
     shape = stretched(data.shape, bias.shape, 1, what="input 1 (bias)")
     return Tensor(data.dtype, shape), Tensor("bool", shape)
 
@@ -111,7 +111,7 @@ def _bitmask_shape(shape: Shape | None) -> Shape:
 def bitmask_dropout(
     data: Tensor, ratio: Tensor | None = None, training_mode: Tensor | None = None, *, seed: int | None = None
 ) -> tuple[Tensor, Tensor]:
-    """com.microsoft BitmaskDropout. An element of the mask has the bits of 32 elements."""
+    """com.microsoft BitmaskDropout. Each uint32 of the mask holds one bit for each of 32 elements."""
     return unchanged(data), Tensor("uint32", _bitmask_shape(data.shape))
 
 
@@ -125,7 +125,7 @@ def bitmask_bias_dropout(
     *,
     seed: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """com.microsoft BitmaskBiasDropout. An element of the mask has the bits of 32 elements."""
+    """com.microsoft BitmaskBiasDropout. Each uint32 of the mask holds one bit for each of 32 elements."""
     shape = stretched(data.shape, bias.shape, 1, what="input 1 (bias)")
     return Tensor(data.dtype, shape), Tensor("uint32", _bitmask_shape(shape))
 

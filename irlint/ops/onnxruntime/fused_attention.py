@@ -33,7 +33,7 @@ class MaskedHeads:
 
 
 def _hidden_sizes(columns: MaybeDim, qkv_hidden_sizes: Ints | None, num_heads: int) -> tuple[MaybeDim, MaybeDim]:
-    """(Hidden size of the query, hidden size of the value)."""
+    """(hidden size of the query, hidden size of the value). ``columns`` is the number of columns of the weights."""
     if not qkv_hidden_sizes:
         if not divides(3, columns, "query, key and value have the same number of columns"):
             raise FUSED_MISMATCH.fault(
@@ -66,7 +66,10 @@ def _hidden_sizes(columns: MaybeDim, qkv_hidden_sizes: Ints | None, num_heads: i
 def _projected(
     x: Tensor, weights: Tensor, bias: Tensor | None, *, sizes: Ints | None, num_heads: int, rank: int = 3
 ) -> tuple[MaybeDim, MaybeDim]:
-    """(Hidden size of the query, hidden size of the value), after checking all shapes."""
+    """(hidden size of the query, hidden size of the value). Checks the shapes of ``x``, ``weights`` and ``bias``.
+
+    ``sizes`` is ``qkv_hidden_sizes``, and ``rank`` is the rank of ``x``: 2 if the tokens are packed, else 3.
+    """
     axes = BATCH_OF_SEQUENCES if rank == 3 else (("token_count", None), HIDDEN)
     check(x, Expected(0, "input", axes, INPUTS_MISMATCH))
     columns = narrower(size(weights, 1, 2), size(bias, 0, 1))
@@ -113,7 +116,7 @@ def ms_attention(
     rotary_embedding_dim: int = 0,
     unidirectional: int = 0,
 ) -> tuple[Tensor, Tensor]:
-    """com.microsoft Attention: [batch, length, v_hidden_size], and the present keys and values."""
+    """com.microsoft Attention: output [batch, length, v_hidden_size], and the present keys and values."""
     hidden, value_hidden = _projected(input, weights, bias, sizes=qkv_hidden_sizes, num_heads=heads.num_heads)
     present = _present_shape(
         input, past, 4, num_heads=heads.num_heads, hidden=hidden, share_buffer=past_present_share_buffer
@@ -137,8 +140,8 @@ def expect_mask(
 ) -> None:
     """Checks a mask of one to three axes. Raises a ``MASK_MISMATCH`` fault.
 
-    ``sizes`` are (batch, length of the queries, length of the keys), and ``other_lengths`` are other valid lengths of
-    the keys. With ``attention_forms``, the mask may have the additional forms of Attention.
+    ``sizes`` are (batch, length of the queries, length of the keys). ``other_lengths`` are further lengths of the keys
+    that are valid. With ``attention_forms``, further shapes are valid, which only Attention accepts.
     """
     if mask is None or mask.shape is None or not 1 <= len(mask.shape) <= 3:
         return
@@ -160,7 +163,7 @@ def expect_mask(
 
 
 def _require_one_of(found: Shape, shapes: Sequence[Shape], why: str) -> None:
-    """Requires that ``found`` equals one of ``shapes``, in conjunctive normal form."""
+    """Adds the requirement, in conjunctive normal form, that ``found`` equals one of ``shapes``."""
     clauses: list[set[tuple[int, Dim]]] = []
     for choice in choices(*(tuple(enumerate(shape)) for shape in shapes)):
         clause = {(axis, dim) for axis, dim in choice if dim is not None and same(found[axis], dim) is not False}
@@ -210,7 +213,7 @@ def q_attention(
     past_present_share_buffer: int = 0,
     unidirectional: int = 0,
 ) -> tuple[Tensor, Tensor]:
-    """com.microsoft QAttention: Attention with quantized input and weights."""
+    """com.microsoft QAttention: Attention with a quantized input and quantized weights."""
     hidden, value_hidden = _projected(input, weight, bias, sizes=None, num_heads=heads.num_heads)
     present = _present_shape(
         input, past, 8, num_heads=heads.num_heads, hidden=hidden, share_buffer=past_present_share_buffer

@@ -26,7 +26,7 @@ from irlint.schemas import MICROSOFT
 
 
 def _sum_shape(shape: Shape | None, skip: Shape | None) -> Shape | None:
-    """The shape of the sum. ONNX Runtime compares ranks and the last two axes."""
+    """The shape of the sum of input 0 and ``skip``. ONNX Runtime compares only the ranks and the last two axes."""
     if shape is None or skip is None:
         return shape
     pairs = list(zip(reversed(shape), reversed(skip)))[:2]
@@ -54,7 +54,7 @@ def _sum_shape(shape: Shape | None, skip: Shape | None) -> Shape | None:
 def _skip_layer_normalized(
     x: Tensor, skip: Tensor, parameters: Sequence[tuple[int, str, Tensor | None]]
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """(Y, mean, inverse standard deviation, sum). ``parameters`` are (input index, name, tensor)."""
+    """(Y, mean, inverse standard deviation, sum). Each of ``parameters`` is (input index, name, tensor)."""
     expect_rank(x, 0, 2, 3, what="input")
     expect_rank(skip, 1, 2, 3, what="skip")
     shape = _sum_shape(x.shape, skip.shape)
@@ -86,7 +86,7 @@ def skip_layer_normalization(
     *,
     epsilon: float = 1e-12,
 ) -> tuple[Tensor, ...]:
-    """com.microsoft SkipLayerNormalization: the fourth output is the sum before the normalization."""
+    """com.microsoft SkipLayerNormalization. The fourth output is the sum that is normalized."""
     expect_epsilon(epsilon)
     return _skip_layer_normalized(x, skip, ((2, "gamma", gamma), (3, "beta", beta), (4, "bias", bias)))
 
@@ -138,7 +138,7 @@ def skip_group_norm(
     epsilon: float = 1e-5,
     groups: int,
 ) -> tuple[Tensor, Tensor]:
-    """com.microsoft SkipGroupNorm: the second output is the sum before the normalization."""
+    """com.microsoft SkipGroupNorm. The second output is the sum that is normalized."""
     y = _grouped(x, ((1, "gamma", gamma.shape), (2, "beta", beta.shape)), groups, channels_last=channels_last)
     return y, y
 
@@ -173,7 +173,7 @@ def gated_rms_norm(
     activation: GateActivation = "silu",
     epsilon: float = 1e-5,
 ) -> Tensor:
-    """com.microsoft GatedRMSNorm: each group of the last axis that is as long as ``scale`` is normalized."""
+    """com.microsoft GatedRMSNorm: divides the last axis into groups as long as ``scale``, and normalizes each group."""
     elements = None if scale.shape is None else product(scale.shape)
     last = x.shape[-1] if x.shape else None
     why = "the number of elements of the scale divides the last axis of input 0"
@@ -191,7 +191,7 @@ def gated_rms_norm(
 def branchwise_rms_norm(
     x: Tensor, scale: Tensor | None = None, *, epsilon: float = 1e-5, num_branches: int = 0
 ) -> Tensor:
-    """com.microsoft BranchwiseRMSNorm: [..., branches, H] or, with ``num_branches``, [..., branches * H]."""
+    """com.microsoft BranchwiseRMSNorm. X is [..., branches, H] or, with ``num_branches``, [..., branches * H]."""
     expect_attribute(num_branches, 0, "num_branches")
     expect_rank(x, 0, least=1 if num_branches else 2, what="X")
     if not x.shape:

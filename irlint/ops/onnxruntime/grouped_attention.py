@@ -52,7 +52,7 @@ def _output_and_head_size(
     heads: GroupedHeads,
     one_length: bool = False,
 ) -> tuple[Shape | None, MaybeDim]:
-    """(Shape of the output, head size). With ``one_length``, query and key have one length."""
+    """(shape of the output, head size). If ``one_length``, query and key must have the same length."""
     num_heads, kv_num_heads = heads.num_heads, heads.kv_num_heads
     if num_heads < 1 or kv_num_heads < 1 or num_heads % kv_num_heads:
         raise HEADS_MISMATCH.fault(
@@ -88,7 +88,7 @@ def _output_and_head_size(
 def _cache_length(
     past_key: Tensor | None, past_value: Tensor | None, batch: MaybeDim, *, kv_num_heads: int, head: MaybeDim
 ) -> MaybeDim:
-    """The length of the caches, inputs 3 and 4. The numbers of a quantized cache may be packed."""
+    """The length of the caches, inputs 3 and 4. The head size of a quantized cache is not checked: it may be packed."""
     length = narrower(size(past_key, 2, 4), size(past_value, 2, 4))
     for index, name, past in ((3, "past_key", past_key), (4, "past_value", past_value)):
         unquantized = past is not None and past.dtype in ("float32", "float16", "bfloat16")
@@ -98,7 +98,10 @@ def _cache_length(
 
 
 def _expect_valid_head_size(head: MaybeDim, *, rotated: bool) -> None:
-    """Source: ``group_query_attention_helper.h`` of ONNX Runtime."""
+    """Raises a ``HEADS_MISMATCH`` fault for a head size that GroupQueryAttention of ONNX Runtime refuses.
+
+    If ``rotated``, the node has a rotary embedding. Source: ``group_query_attention_helper.h`` of ONNX Runtime.
+    """
     for divisor, why in ((8, "GroupQueryAttention"), *(((16, "its rotary embedding"),) if rotated else ())):
         if isinstance(head, int) and head % divisor:
             raise HEADS_MISMATCH.fault(
@@ -137,7 +140,7 @@ def group_query_attention(
     sliding_window_cache: int = 0,
     smooth_softmax: int = -1,
 ) -> tuple[Tensor, ...]:
-    """com.microsoft GroupQueryAttention. Caches that are shorter than the total length grow to it."""
+    """com.microsoft GroupQueryAttention. A cache that is shorter than the total length grows to the total length."""
     expect_attribute(causal, 0, "causal", most=1)
     without_past = past_key is None and past_value is None
     y, head = _output_and_head_size(query, key, value, heads=heads, one_length=without_past)

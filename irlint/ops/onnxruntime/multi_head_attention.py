@@ -94,7 +94,9 @@ def _multi_head(
     blocks: int,
     share_buffer: bool,
 ) -> tuple[Tensor, ...]:
-    """(Output, present key, present value, scores). A query of three axes has ``blocks`` blocks."""
+    """(output, present key, present value, scores).
+
+    ``blocks`` is 3 if the last axis of a query with three axes contains query, key and value; 1 for a query alone."""
     batch, length, hidden = _query_axes(query, num_heads, blocks)
     head = per_head(hidden, num_heads, "the hidden size of the query", index=0)
     keys = _key_length(key, batch, length, hidden=hidden, num_heads=num_heads, head=head)
@@ -119,7 +121,7 @@ def _multi_head(
 
 
 def _query_axes(query: Tensor, num_heads: int, blocks: int) -> tuple[MaybeDim, MaybeDim, MaybeDim]:
-    """(Batch size, length, hidden size)."""
+    """(batch size, length, hidden size) of the query."""
     if query.shape is None:
         return None, None, None
     if len(query.shape) == 5:
@@ -206,7 +208,7 @@ def decoder_attention(
     mask_filter_value: float = -10000.0,
     num_heads: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """com.microsoft DecoderAttention. Boolean inputs decide the length of the caches."""
+    """com.microsoft DecoderAttention. The length of the caches is unknown, because boolean inputs determine it."""
     axes = (("sequence_length", None), ("batch_size", None), HIDDEN)
     check(query, Expected(0, "query", axes, INPUTS_MISMATCH))
     head = per_head(size(query, 2, 3), num_heads, "the hidden size", index=0)

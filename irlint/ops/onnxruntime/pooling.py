@@ -92,7 +92,7 @@ def qlinear_average_pool(
 
 
 def expect_scales(*tensors: Tensor | None) -> None:
-    """Checks that inputs 1 to 4, scales and zero points, are single numbers.
+    """Checks that inputs 1 to 4, the scales and zero points of X and Y, are single numbers.
 
     Raises an ``OPERAND_MISMATCH`` fault.
     """

@@ -1,4 +1,4 @@
-"""Other operators of ONNX Runtime for transformers."""
+"""Operators of ONNX Runtime for transformers, except attention: embeddings, experts, positions and padding."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def ms_rotary_embedding(
     rotary_embedding_dim: int = 0,
     scale: float = 1.0,
 ) -> Tensor:
-    """com.microsoft RotaryEmbedding. Axis 1 of the tables has half the size of the rotated part of a head."""
+    """com.microsoft RotaryEmbedding. Axis 1 of both tables is half as long as the rotated part of a head."""
     expect_attribute(num_heads, 0, "num_heads")
     expect_attribute(rotary_embedding_dim, 0, "rotary_embedding_dim")
     if input.rank not in (None, 3, 4):
@@ -60,7 +60,7 @@ def ms_rotary_embedding(
 
 
 def _rotated_half(input: Tensor, cos_cache: Tensor, num_heads: int, *, rotary_embedding_dim: int) -> MaybeDim:
-    """The expected size of axis 1 of the tables; the actual size if it is unknown."""
+    """The expected size of axis 1 of the tables; the size of ``cos_cache`` if the inputs do not determine one."""
     width = size(cos_cache, 1, 2)
     if input.shape is None or (input.rank == 4 and rotary_embedding_dim):
         return width
@@ -85,7 +85,7 @@ def _rotated_half(input: Tensor, cos_cache: Tensor, num_heads: int, *, rotary_em
 
 
 def _check_shape_of_positions(input: Tensor, position_ids: Tensor) -> None:
-    """Checks that there is one first position for all sequences, or a position for each token."""
+    """Checks that ``position_ids`` holds one first position for all sequences, or a position for each token."""
     if position_ids.rank is None or input.shape is None:
         return
     if position_ids.rank < 2:
@@ -119,7 +119,7 @@ def embed_layer_normalization(
     epsilon: float = 1e-12,
     mask_index_type: int = 1,
 ) -> tuple[Tensor, ...]:
-    """com.microsoft EmbedLayerNormalization: the embedding, a mask index, and the sum before normalization."""
+    """com.microsoft EmbedLayerNormalization: the embedding, a mask index, and the sum that is normalized."""
     expect_epsilon(epsilon)
     tables = ((2, "word_embedding", word_embedding), (3, "position_embedding", position_embedding))
     dtype = word_embedding.dtype if word_embedding is not None else None
@@ -171,7 +171,7 @@ def _embedded(
     gamma: Tensor | None,
     beta: Tensor | None,
 ) -> tuple[Tensor, ...]:
-    """(Embedding [batch, sequence, hidden], mask index, sum before normalization)."""
+    """(embedding [batch, sequence, hidden], mask index, sum that is normalized)."""
     batch, length = size(ids, 0, 2), size(ids, 1, 2)
     sequence_axes = (("batch_size", batch), ("sequence_length", length))
     check(ids, Expected(0, "input_ids", sequence_axes, INPUTS_MISMATCH))
@@ -282,7 +282,7 @@ def _expect_k_experts(router_probs: Tensor, k: int) -> None:
 def relative_position_bias(
     bias_table: Tensor, query_length: Tensor, key_length: Tensor, *, is_bidirectional: int = 0, max_distance: int
 ) -> Tensor:
-    """com.microsoft RelativePositionBias: [1, heads, query length, key length] from a table [buckets, heads]."""
+    """com.microsoft RelativePositionBias: [1, heads, query length, key length] from ``bias_table`` [buckets, heads]."""
     check(bias_table, Expected(0, "bias_table", (("buckets", None), ("num_heads", None)), FUSED_MISMATCH))
     shape = (1, size(bias_table, 1, 2), number(query_length), number(key_length))
     return Tensor(bias_table.dtype, shape)
@@ -300,8 +300,10 @@ def gated_relative_position_bias(
     *,
     num_heads: int,
 ) -> Tensor:
-    """com.microsoft GatedRelativePositionBias: [batch, heads, length, length]. With a token offset, the tokens are
-    packed."""
+    """com.microsoft GatedRelativePositionBias: [batch, heads, length, length].
+
+    If ``token_offset`` is present, the tokens of ``query_layer`` are packed.
+    """
     source, rank = (token_offset, 2) if token_offset is not None else (query_layer, 3)
     batch, length = size(source, 0, rank), size(source, 1, rank)
     axes = (("1", None), ("num_heads", num_heads), ("sequence_length", length), ("sequence_length", length))
@@ -311,7 +313,7 @@ def gated_relative_position_bias(
 
 @onnx("RemovePadding", domain=MICROSOFT)
 def remove_padding(input: Tensor, sequence_token_count: Tensor) -> tuple[Tensor, ...]:
-    """com.microsoft RemovePadding: the tokens, their positions, offsets of sequences, the maximum length."""
+    """com.microsoft RemovePadding: tokens, offsets of tokens, offsets of sequences, and the maximum length."""
     check(input, Expected(0, "input", BATCH_OF_SEQUENCES, INPUTS_MISMATCH))
     batch, length = size(input, 0, 3), size(input, 1, 3)
     return (

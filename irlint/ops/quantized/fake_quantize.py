@@ -1,4 +1,4 @@
-"""OpenVINO FakeQuantize, and the layers that the CPU plugin refuses to compile."""
+"""OpenVINO FakeQuantize, and checks for FakeQuantize layers that the CPU plugin refuses to compile."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.shared.auto_broadcast import Broadcasting, broadcast_by
 from irlint.ops.shared.compiling import Layer, first_of, not_compiled
 
-#: Element types of data for which the CPU plugin never decomposes the layer.
+#: If input 0 has one of these element types, the CPU plugin never decomposes the layer into simpler layers.
 _NEVER_DECOMPOSED = frozenset({"int16", "uint16", "int32", "uint32", "int64", "uint64"})
 
 
 def _too_few_levels(layer: Layer) -> Fault | None:
-    """The fault of 0 or 1 ``levels`` in a layer that the CPU plugin does not decompose."""
+    """Returns a fault if ``levels`` is 0 or 1, and the CPU plugin does not decompose the layer."""
     levels = layer.attributes["levels"]
     decomposed = layer.sizes(0) is not None and layer.dtype(0) not in _NEVER_DECOMPOSED
     if levels not in (0, 1) or decomposed or not {1, 2, 3, 4} <= layer.fixed:
@@ -28,13 +28,13 @@ def _too_few_levels(layer: Layer) -> Fault | None:
     )
 
 
-#: The CPU plugin cannot quantize model inputs of these element types in these numbers of levels.
+#: The CPU plugin cannot quantize a model input of these element types to these numbers of levels.
 _UNQUANTIZED_TYPES = frozenset({"int16", "uint16", "int32", "uint32", "uint64", "float64"})
 _QUANTIZED_LEVELS = frozenset({15, 16, 255, 256})
 
 
 def _unquantized_type(layer: Layer) -> Fault | None:
-    """The fault of a model input whose element type the plugin cannot quantize with constant limits."""
+    """Returns a fault if the plugin cannot quantize the element type of input 0, a model input, by constant limits."""
     dtype, levels = layer.dtype(0), layer.attributes["levels"]
     if dtype not in _UNQUANTIZED_TYPES or levels not in _QUANTIZED_LEVELS or not {1, 2, 3, 4} <= layer.fixed:
         return None
@@ -50,7 +50,7 @@ def _unquantized_type(layer: Layer) -> Fault | None:
 
 
 def _along_axis_2(layer: Layer) -> Fault | None:
-    """The fault of a model input that is quantized along axis 2."""
+    """Returns a fault if input 0 is a model input, and the limits differ along axis 2."""
     data, limits = layer.inputs[0], [layer.sizes(index) for index in range(1, 5)]
     if not isinstance(data, Tensor) or data.rank not in (3, 4, 5) or None in limits:
         return None
@@ -68,7 +68,8 @@ def _along_axis_2(layer: Layer) -> Fault | None:
     )
 
 
-#: The CPU plugin removes a layer with this number of levels, these types of limits, and equal limits.
+#: The CPU plugin tries to remove a layer with this number of levels, if the limits have one of these types, and the
+#: limits of input and output are equal.
 _REMOVED_LEVELS = 65536
 _REMOVED_TYPES = frozenset({"float32", "float16", "bfloat16"})
 
@@ -77,7 +78,7 @@ _TOLERANCE = 2**-20
 
 
 def _removed(layer: Layer) -> Fault | None:
-    """The fault of a layer that the CPU plugin tries to remove but cannot remove."""
+    """Returns a fault if the CPU plugin tries to remove the layer, and cannot remove it."""
     types = {layer.dtype(index) for index in range(1, 5)}
     if layer.attributes["levels"] != _REMOVED_LEVELS or not types <= _REMOVED_TYPES:
         return None
@@ -89,7 +90,7 @@ def _removed(layer: Layer) -> Fault | None:
     )
     help = f"remove the layer, or write another number of levels, such as {_REMOVED_LEVELS - 1}"
     if types == {"float16"} and {1, 2, 3, 4} <= layer.fixed:
-        return not_compiled(f"{text}, with numbers that float16 does not have", help=help, attribute="levels")
+        return not_compiled(f"{text}, and needs numbers that float16 cannot represent", help=help, attribute="levels")
     if 0 not in layer.outward or not (0 in layer.direct or 0 in layer.leaving):
         return None
     between = "an input" if 0 in layer.direct else "an output"

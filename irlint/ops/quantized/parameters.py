@@ -23,9 +23,9 @@ SCALE_UNUSABLE = Rule(
     Severity.WARNING,
     "A quantization scale is 0, negative, infinite or NaN, or too small or large for float32.",
     why="Quantization divides values by the scale, and dequantization multiplies by it. A scale of 0 erases the values, "
-    "a negative scale flips their signs, and infinity or NaN spreads to every result. Values divided by a scale below "
-    "the normal numbers of float32 are infinite, and so are products with a scale above 2.67e36. Runtimes compute this "
-    "silently.",
+    "a negative scale flips their signs, and infinity or NaN spreads to every result. Division by a scale below the "
+    "normal numbers of float32 gives infinity, and so does multiplication by a scale above 2.67e36. Runtimes report no "
+    "error.",
     fix="Export the model again with representative calibration data. A scale is above 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (uint8[2,3] x) => (float[2,3] y) <float s = {0.0}> { y = DequantizeLinear (x, s) }""",
@@ -40,7 +40,7 @@ ZERO_POINT_LEFT_OUT = Rule(
     "quantization-zero-point-left-out",
     Severity.ERROR,
     "A zero point is omitted by an empty name, but ONNX Runtime requires it.",
-    why="By the schema, the zero point is optional. ONNX Runtime reads its type, however, and refuses the model when it loads it. Only a trailing zero point may be omitted.",
+    why="The zero point is optional in the schema. ONNX Runtime, however, reads the type of the zero point, and refuses to load the model. Only a trailing zero point may be omitted.",
     fix="Add a zero point of 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
 g (uint8[4] a, float s, uint8 z, uint8[4] b) => (uint8[4] y) { y = com.microsoft.QLinearAdd (a, s, , b, s, z, s, z) }""",
@@ -73,9 +73,9 @@ def is_single(shape: Shape | None) -> bool:
 
 
 def expect_one_number(*parameters: Parameter) -> None:
-    """Checks that scales and zero points are single numbers, and that scales are usable.
+    """Checks that scales and zero points are single numbers. Raises an ``OPERAND_SHAPE`` fault.
 
-    Raises an ``OPERAND_SHAPE`` fault.
+    Warns of unusable scales.
     """
     for index, name, tensor in parameters:
         _warn_if_scale(index, name, tensor)
@@ -89,7 +89,7 @@ def expect_one_number(*parameters: Parameter) -> None:
 
 def warn_of_many(*parameters: Parameter) -> None:
     """Warns of scales and zero points with several numbers, and of unusable scales."""
-    # ONNX Runtime uses the first number.
+    # ONNX Runtime accepts several numbers, and uses the first.
     for parameter in parameters:
         try:
             expect_one_number(parameter)
@@ -98,9 +98,9 @@ def warn_of_many(*parameters: Parameter) -> None:
 
 
 def expect_by_row(matrix: Tensor, *parameters: Parameter) -> None:
-    """Checks the parameters of a left operand, and warns if there is one number for each row.
+    """Checks that each parameter of a left operand is a single number. Warns of one number for each row.
 
-    Raises an ``OPERAND_SHAPE`` fault for other shapes.
+    Raises an ``OPERAND_SHAPE`` fault for other shapes. Warns of unusable scales.
     """
     for index, name, tensor in parameters:
         _warn_if_scale(index, name, tensor)
@@ -126,9 +126,9 @@ def expect_by_row(matrix: Tensor, *parameters: Parameter) -> None:
 
 
 def expect_by_column(matrix: Tensor, *parameters: Parameter) -> None:
-    """Checks that parameters of a right operand have one number, or one for each column. Scales must be usable.
+    """Checks that each parameter of a right operand has a single number, or one number for each column.
 
-    Raises an ``OPERAND_SHAPE`` fault.
+    Raises an ``OPERAND_SHAPE`` fault. Warns of unusable scales.
     """
     for index, name, tensor in parameters:
         _warn_if_scale(index, name, tensor)
@@ -155,7 +155,7 @@ def expect_by_column(matrix: Tensor, *parameters: Parameter) -> None:
 
 
 def expect_one_shape(first: Parameter, second: Parameter) -> None:
-    """Checks that a scale and its zero point have one shape. Raises an ``OPERAND_SHAPE`` fault."""
+    """Checks that a scale and its zero point have the same shape. Raises an ``OPERAND_SHAPE`` fault."""
     (index, name, scale), (other, other_name, zero) = first, second
     if scale is None or zero is None or scale.shape is None or zero.shape is None:
         return
@@ -194,7 +194,7 @@ _LEAST, _MOST = 2.0**-126, 2.67e36
 
 
 def out_of_range(span: Extent, *, divides: bool) -> str:
-    """Why a float32 scale makes numbers 0 or infinite, or ""."""
+    """A text that says why results with a float32 scale are 0 or infinite; "" if they are not."""
     if divides and span.least is not None and span.least < _LEAST:
         return f"is {span.least:g}, and numbers divided by it are infinite"
     if span.most is not None and span.most > _MOST:
@@ -207,10 +207,11 @@ def warn_of_scale(
 ) -> None:
     """Warns of a scale that is not a finite number above 0, or that is too small or too large for float32.
 
-    The operator multiplies by the scale or ``divides`` by it. With ``any_sign``, 0 and negative scales are usable.
+    If ``divides``, the operator divides by the scale; otherwise, it multiplies by the scale. If ``any_sign``, 0 and
+    negative scales are usable.
     """
     span = extent(tensor)
-    # Other checks report NaN and infinity in scales of any sign.
+    # If scales may have any sign, other checks report NaN and infinity.
     if span is None or (any_sign and (span.nans or span.infinities)):
         return
     text = ""

@@ -57,8 +57,8 @@ ZERO_POINT_NOT_ZERO = Rule(
     Severity.WARNING,
     "A zero point of int32 or of a small floating-point type is not 0.",
     why=(
-        "By the specification, the zero point must be 0 or omitted if these types are dequantized. Some runtimes "
-        "subtract another zero point, and some ignore it."
+        "By the specification, the zero point must be 0 or omitted if these types are dequantized. If it is not 0, "
+        "some runtimes subtract it, and other runtimes ignore it."
     ),
     fix="Use 0, or remove the zero point.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -144,7 +144,7 @@ def _check_per_axis(x: Shape, scale: Shape, axis: int) -> None:
 
 
 def _allow_either(x: Shape, count: MaybeDim, axis: int) -> None:
-    """Requires that an unknown number of entries is 1 or the size of the axis."""
+    """Requires that ``count``, an unknown number of scales, is 1 or the size of ``axis``."""
     if count is None or not -len(x) <= axis < len(x):
         return
     dim = x[axis]

@@ -89,7 +89,7 @@ def qlinear_arithmetic(
 
 
 def _broadcast_at(shapes: Sequence[tuple[int, Shape | None]]) -> Shape | None:
-    """The shape to which (index of the input, shape) are broadcast; None if a rank is unknown."""
+    """The shape to which the inputs are broadcast, from (index of the input, shape); None if a rank is unknown."""
     if any(shape is None for _, shape in shapes):
         return None
     by_index: list[Shape | None] = [()] * (shapes[-1][0] + 1)
@@ -133,7 +133,7 @@ def mul_integer(
 
 @onnx("QLinearConcat", domain=MICROSOFT)
 def qlinear_concat(Y_scale: Tensor, Y_zero_point: Tensor, *inputs: Tensor, axis: int) -> Tensor:
-    """com.microsoft QLinearConcat. The ``inputs`` are tensor, scale, zero point, tensor and so on."""
+    """com.microsoft QLinearConcat. The ``inputs`` are triples of a tensor, its scale and its zero point."""
     if len(inputs) % 3 or not inputs:
         raise INPUTS_NOT_TRIPLES.fault(
             f"{counted(len(inputs), 'input')} follow the scale and zero point of the result; the number must be a "
@@ -228,7 +228,7 @@ def gather_block_quantized(
 
 
 def _elements_per_entry(data: Tensor, bits: int) -> int | None:
-    """The number of elements in an entry of the data, if its type is known.
+    """The number of quantized elements that one entry of ``data`` stores; None if the type of ``data`` is unknown.
 
     Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault for wrong ``bits``.
     """
@@ -266,7 +266,10 @@ def dequantize_bfp(
 
 
 def _expect_single_numbers(*parameters: Tensor | None) -> None:
-    """Checks the scales and zero points from input 1 on. Raises an ``INPUT_RANK_REFUSED`` fault."""
+    """Checks that inputs 1 to 4, the scales and zero points of X and Y, are single numbers.
+
+    Raises an ``INPUT_RANK_REFUSED`` fault.
+    """
     warn_of_scale(parameters[0], 1, "X_scale")
     warn_of_scale(parameters[2], 3, "Y_scale")
     for index, name in enumerate(("X_scale", "X_zero_point", "Y_scale", "Y_zero_point"), 1):
@@ -334,7 +337,7 @@ def qlinear_softmax(
     try:
         _expect_single_numbers(x_scale, x_zero_point, y_scale, y_zero_point)
     except Fault as fault:
-        # ONNX Runtime uses the first number of any parameter but a constant ``x_scale``.
+        # ONNX Runtime refuses several numbers only in a constant ``x_scale``. Otherwise, it uses the first number.
         if fault.input == 1 and x_scale.value is not None:
             raise
         warn(fault.lowered(Severity.WARNING))

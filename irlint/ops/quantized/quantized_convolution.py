@@ -109,7 +109,7 @@ def ms_qlinear_conv(
     channels_last: int = 0,
     context: Context,
 ) -> Tensor:
-    """com.microsoft and com.ms.internal.nhwc QLinearConv. In the latter, the channels are the last axis."""
+    """com.microsoft and com.ms.internal.nhwc QLinearConv. In com.ms.internal.nhwc, the channels are the last axis."""
     _expect_quantization(
         x_scale,
         x_zero_point,

@@ -139,7 +139,7 @@ def matmul_integer_to_float(
 
 
 def _scalar_if_one(scale: Tensor) -> Tensor:
-    """A scale, as a scalar if it has one element."""
+    """Returns ``scale``, as a scalar if it has one element."""
     single = scale.shape is not None and all(same(dim, 1) is True for dim in scale.shape)
     return Tensor(scale.dtype, (), scale.value, scale.extent) if single else scale
 
@@ -294,7 +294,7 @@ def matmul_bnb4(
     training_mode: int = 0,
     transB: int = 1,
 ) -> Tensor:
-    """com.microsoft MatMulBnb4. The weights [N, K] are flattened, and each byte has two of them."""
+    """com.microsoft MatMulBnb4. The weights [N, K] are flattened. Each byte stores two weights."""
     inner, columns = (K, N) if transB else (N, K)
     expect_attribute(quant_type, 0, "quant_type", most=1)
     expect_attribute(K, 1, "K")

@@ -47,14 +47,14 @@ Values that give shapes:
 ``contents.fits``: whether the values of a tensor of this shape are stored.
 ``contents.strides``: the elements between neighbors on each axis.
 ``contents.positions``: every index of a shape.
-``contents.extent``: the least and the largest number of a tensor.
+``contents.extent``: the least and the largest known number of a tensor.
 ``contents.rounded``: a number rounded to an element type.
 ``contents.are_finite``: whether all numbers are known, and none is infinite or NaN.
 ``contents.static``: a static shape as plain integers.
 
 Windows and filters:
 ``windows.onnx_window``: the window of ONNX's attributes.
-``windows.per_axis``: an attribute with a number of entries for each spatial axis.
+``windows.per_axis``: an attribute with one or two entries for each spatial axis.
 ``windows.channel_axis``: the axis of the channels of a layout.
 ``windows.arranged``: a shape from batch, channels and spatial sizes.
 ``filters.convolved``: the shape of an ONNX convolution.
@@ -68,12 +68,12 @@ Bodies:
 ``bodies.stacked``: the results of all iterations on a new axis.
 ``bodies.truth``: the value of a condition.
 ``port_maps.ordered``: the first entry of each external port.
-``carrying.joined``: the type of a value that is one of two.
+``carrying.joined``: the type of a value that has one of two types.
 
 Layers that OpenVINO reads but does not compile (IRL525):
 ``compiling.first_of``: the first fault that several checks find.
 ``compiling.not_compiled``: the fault itself.
-``compiling.constants_at``: inputs have to be constants.
+``compiling.constants_at``: the compiler requires constants as inputs.
 ``compiling.readable_constants``: OpenVINO can read the values of constant inputs.
 ``compiling.types_at``: the compiler supports the element types of inputs.
 ``compiling.output_type_at``: the compiler supports the element type that an attribute names.

@@ -76,10 +76,10 @@ def expect_attribute(
 
 
 def expect_range(values: Sequence[MaybeDim], lowest: int, name: str, *, severity: Severity | None = None) -> bool:
-    """Checks that no entry is below ``lowest``, and returns True if none certainly is.
+    """Returns True after checking that no entry is certainly below ``lowest``.
 
-    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault. With ``severity``, the fault is stated at that severity, and the result
-    is False.
+    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault; with ``severity``, it reports the fault at that severity and returns
+    False.
     """
     for position, value in enumerate(values):
         if value < lowest if isinstance(value, int) else at_least(value, lowest) is False:
@@ -133,7 +133,7 @@ _RE2_CLASSES = (
     "word",
     "xdigit",
 )
-#: Syntax of Python's regular expressions that RE2 lacks, outside character classes.
+#: Syntax outside character classes that Python's regular expressions have and RE2 lacks.
 _NEVER_RE2 = (
     (r"\(\?<?[=!]", "looks ahead or back"),
     (r"\\[1-9]", "refers back to a group"),
@@ -179,8 +179,8 @@ def numbered_type(
 ) -> str:
     """The element type with a number of TensorProto.DataType. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault.
 
-    The schema of the output, or else ``also``, must have the type. Unless ONNX Runtime reads ``all_bits``, a number
-    whose lower 32 bits are valid is reported as a warning.
+    The schema of the output or ``also`` must have the type. ``all_bits``: ONNX Runtime reads more than the lower 32
+    bits of the number. Otherwise, a number that is valid only in these bits is reported as a warning.
     """
     if not 1 <= number <= len(NUMBERED_TYPES):
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -228,9 +228,8 @@ def expect_lists(**tensors: Tensor | None) -> None:
 
 def expect_parallel(lengths: Lengths, *, optional: Lengths | None = None, lost: Mapping[str, str] = NOTHING) -> None:
     """Checks that attributes have equal lengths; ``optional`` attributes may be empty, and None is an unknown length.
-    ``lost`` names the missing entry of an attribute.
 
-    Raises a ``LISTS_INCONSISTENT`` fault.
+    ``lost`` has the end of the help for an attribute with a missing entry. Raises a ``LISTS_INCONSISTENT`` fault.
     """
     known = {name: count for name, count in lengths.items() if count is not None}
     known |= {name: count for name, count in (optional or {}).items() if count}

@@ -138,7 +138,7 @@ def _equal_shape(shapes: Sequence[Shape | None], why: str) -> Shape | None:
 def aligned_from(
     a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool, inputs: tuple[int, int] = (0, 1)
 ) -> Shape | None:
-    """The shape of ``a`` after ``b`` is broadcast to its axes from ``axis`` on; None if a rank is unknown.
+    """The shape of ``a`` after ``b`` is broadcast to the axes of ``a`` from ``axis`` on; None if a rank is unknown.
 
     ``axis`` -1 means rank(a) - rank(b). ``ignore_trailing`` selects the specification, which ignores 1s at the end of
     ``b``; otherwise, the library's rule applies. ``inputs`` are the input indices of ``a`` and ``b``.
@@ -188,7 +188,7 @@ def aligned_from(
 
 
 def past_end(a: Shape, b: Shape, start: int, *, inputs: tuple[int, int] = (0, 1)) -> str:
-    """The message if ``b``, aligned with ``a`` from axis ``start`` on, reaches past the axes of ``a``."""
+    """The message if ``b`` is aligned with ``a`` from axis ``start`` on, and has axes past the axes of ``a``."""
     first, second = inputs
     more = len(b) - len(a)
     shapes = f"input {first} is {shape_text(a)} and input {second} is {shape_text(b)}"
@@ -198,7 +198,10 @@ def past_end(a: Shape, b: Shape, start: int, *, inputs: tuple[int, int] = (0, 1)
 
 
 def _help_past_end(surplus: int, rank: int, inputs: tuple[int, int]) -> str:
-    """The help if the second input, with ``surplus`` more axes, reaches past the ``rank`` axes of the first."""
+    """The help if the second input has axes past the ``rank`` axes of the first input.
+
+    ``surplus`` is the number of axes that the second input has more than the first input.
+    """
     if surplus <= 0:
         return f"choose an axis of at most {-surplus}"
     if inputs == (0, 1):
@@ -219,7 +222,7 @@ def _broadcast_size(onto: MaybeDim, dim: MaybeDim, library: bool, *, why: str) -
 
 
 def _enlarged(dim: Dim) -> tuple[MaybeDim, bool]:
-    """(Size of the result, whether the library can broadcast ``dim`` to a 1)."""
+    """(Size of the result, whether the library can broadcast ``dim`` to the size 1)."""
     if dim == 0:
         return 0, True
     lower = bounds(dim)[0]
@@ -227,7 +230,7 @@ def _enlarged(dim: Dim) -> tuple[MaybeDim, bool]:
 
 
 def _emptied(onto: Dim, why: str) -> tuple[MaybeDim, bool]:
-    """(0, True) for broadcasting a 0 to ``onto``, which is required to be 1 or 0."""
+    """Returns (0, True) for a size 0 that is broadcast to ``onto``, and requires that ``onto`` is 1 or 0."""
     relations = [Relation("==", onto, 1)]
     if same(onto, 0) is None:
         relations.append(Relation("==", onto, 0))
@@ -243,7 +246,7 @@ def pdpd(
     specified_axis: int | None,
     inputs: tuple[int, int] = (0, 1),
 ) -> Shape | None:
-    """The shape by pdpd broadcasting, as the library reads the attributes, or else by the specification.
+    """The shape by pdpd broadcasting as the library reads the attributes; if this fails, by the specification.
 
     ``inputs`` are the input indices of ``a`` and ``b``. Reports a ``PDPD_READING`` fault if the results differ, or if
     the library does not read the axis. Raises a ``PDPD_MISMATCH`` fault if the broadcast is impossible in both.

@@ -39,7 +39,8 @@ def check_back_edges(
 ) -> None:
     """Checks that the second iteration accepts the values that the first iteration passes to it.
 
-    ``widens``: the layer is a Loop. OpenVINO then makes a Parameter dynamic if its Result is an output of the layer.
+    ``widens``: the layer is a Loop. OpenVINO then makes a Parameter dynamic if an output of the layer uses the Result
+    of its back edge.
 
     Raises a ``CARRIED_TYPE`` fault; if the failure is uncertain or harmless, reports it as a warning.
     """
@@ -55,7 +56,7 @@ def check_back_edges(
         start, returned = pair
         not_compiled = widens and edge.from_layer in outward and start.rank != returned.rank
         widened = not first.stops and edge.from_layer in outward and (widens or _has_dynamic_sizes(start, returned))
-        # The plugin allocates memory with the shape of the first value.
+        # The CPU plugin allocates the memory of a Parameter with the shape of its first value.
         fails_later = _clash(start, returned) and not widened and not (isinstance(trips, int) and trips < 2)
         if not not_compiled and not fails_later:
             continue
@@ -130,8 +131,8 @@ def _parameters_of(
 
 
 def _help_for(start: Tensor, ties: Ties, entries: Entries, *, back_edges: Sequence[BackEdge], first: Iteration) -> str:
-    """The help. It names the only Result whose type can be the initial one, and that no back edge and no output of the
-    layer uses; else the only one that no back edge uses."""
+    """The help. It names the Result that fits, if there is exactly one: no back edge uses it, and it can have the type
+    of ``start``. Results that no output of the layer uses take precedence."""
     ends = {each.internal_layer_id for each in entries if each.kind == "output"}
     carried = {each.from_layer for each in back_edges}
     fitting = [id for id, at in ties.results.items() if id not in carried and _can_be(first.outputs[at], start)]

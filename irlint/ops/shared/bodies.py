@@ -19,7 +19,7 @@ ROUNDS = 3
 #: A loop is inferred iteration by iteration if the iterations have at most this many nodes in total.
 MOST_UNROLLED_NODES = 512
 
-#: The search for types that change between iterations needs at most this depth of nested bodies.
+#: irlint runs bodies more than once, in search of types that change, only up to this depth of nested bodies.
 DEEPEST_SEARCH = 4
 
 #: A message lists at most this many inputs of a body.
@@ -150,7 +150,7 @@ def nesting(body: Graph) -> int:
 
 
 def graph_inputs(body: Graph) -> tuple[Value, ...]:
-    """The inputs of an ONNX body without an initializer, which the node must supply."""
+    """The inputs of an ONNX body that have no initializer, so the node must supply their values."""
     return tuple(value for value in body.inputs if value not in body.constants)
 
 
@@ -184,7 +184,7 @@ def _notes_of_inputs(body: Graph, name: str) -> tuple[str, ...]:
 
 
 def control_fault(known: Type | None, what: str, dtypes: Sequence[str], *, input: int | None = None) -> Fault | None:
-    """The fault of a condition or trip count that is not one element of one of ``dtypes``; None if it may be."""
+    """The fault of a condition or trip count; None if the value may be one element with a type in ``dtypes``."""
     if not isinstance(known, Tensor):
         return None
     if known.dtype is not None and known.dtype not in dtypes:
@@ -203,9 +203,9 @@ def control_fault(known: Type | None, what: str, dtypes: Sequence[str], *, input
 
 
 def swap_help(position: int, initial: Sequence[Type | None], after: Sequence[Type | None], *, body: Graph) -> str:
-    """The help to swap an output of a body with another output, so that all carried values keep their types.
+    """The help to swap the output at ``position`` of a body with another output.
 
-    "" unless exactly one other output allows this.
+    "" unless there is exactly one other output for which all carried values keep their types after the swap.
     """
     found = []
     for other in range(len(initial)):
@@ -248,8 +248,8 @@ def check_arity(body: Graph, name: str, inputs: int, *, outputs: int, context: C
 def check_input_types(body: Graph, name: str, given: Sequence[Type | None], *, omitted: int | None = None) -> None:
     """Checks that a body declares the types of the values that it receives.
 
-    ``omitted`` is the position of a value that no input of the node gives; a wrong type is a warning there, because
-    runtimes do not compare it. Raises a ``BODY_TYPES`` fault.
+    ``omitted`` is the position of a body input for which the node has no input. A wrong type at this position is a
+    warning, because runtimes do not compare it. Raises a ``BODY_TYPES`` fault.
     """
     for position, (value, known) in enumerate(zip(body.inputs, given)):
         if not disagree(value.type, known):
@@ -266,7 +266,7 @@ def check_input_types(body: Graph, name: str, given: Sequence[Type | None], *, o
 
 
 def check_input_shapes(body: Graph, name: str, given: Sequence[Type | None]) -> None:
-    """Checks that a body declares possible shapes of the values that it receives. Raises a ``BODY_TYPES`` fault."""
+    """Checks that the values that a body receives can have its declared shapes. Raises a ``BODY_TYPES`` fault."""
     for position, (value, known) in enumerate(zip(body.inputs, given)):
         declared = value.type
         if not isinstance(declared, Tensor) or not isinstance(known, Tensor) or None in (declared.shape, known.shape):
@@ -306,7 +306,7 @@ def states_sizes(body: Graph, given: Sequence[Type | None]) -> bool:
 
 
 def _contains(shape: Shape | None, sizes: Shape) -> bool:
-    """Whether ``shape`` has the rank of ``sizes``, and all known sizes of it."""
+    """Whether ``shape`` has the rank of ``sizes``, and every size that is known in ``sizes``."""
     if shape is None or len(shape) != len(sizes):
         return False
     return all(size is None or size == dim for size, dim in zip(sizes, shape))

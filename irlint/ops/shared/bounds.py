@@ -1,7 +1,7 @@
 """Descriptions of integer tensors that are too large to store.
 
 A ``Ramp`` (a start, and a step along each axis) describes every entry, for example the values of a Range. ``Ends`` are
-the least and the largest entry. ``Columns`` describe each position of the last axis.
+the least and the largest entry. ``Columns`` have a separate description for each position of the last axis.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Found = TypeVar("Found")
 #: A description of values that are not stored; None if nothing is known.
 Described = Ramp | Ends | None
 
-#: Types in which arithmetic on sizes is taken as exact.
+#: Element types whose arithmetic on sizes irlint treats as exact.
 EXACT = frozenset({"int32", "int64", "float32", "float64"})
 
 #: The integer types of ``EXACT``.
@@ -197,7 +197,7 @@ def _added(a: Ramp, b: Ramp, fold: Callable[..., Any]) -> Ramp:
 
 
 def _applied(fold: Callable[..., Scalar], tensors: Sequence[Tensor], shape: Shape) -> Described:
-    """The result of ``fold`` on a symbol for the entries of the only tensor whose entries differ."""
+    """The result of ``fold`` on the symbol ``ENTRY``, which stands for any entry of the only tensor that varies."""
     varying = [index for index, x in enumerate(tensors) if one_number(x) is None]
     if len(varying) > 1:
         return None
@@ -225,7 +225,7 @@ def _applied(fold: Callable[..., Scalar], tensors: Sequence[Tensor], shape: Shap
 
 
 def _typed_number(x: Tensor) -> Scalar:
-    """The number in all entries, as a float in a tensor of floats, because division depends on the type."""
+    """The number in all entries. A tensor of floats gives a float, because division depends on the type."""
     number = one_number(x)
     if x.dtype not in FLOATS:
         return number
@@ -233,13 +233,13 @@ def _typed_number(x: Tensor) -> Scalar:
 
 
 def _factor(found: Dim, entry: Dim) -> MaybeDim:
-    """The constant difference of ``found`` if ``entry`` grows by 1; None if the difference is not constant."""
+    """The amount by which ``found`` changes if ``entry`` grows by 1; None if this amount is not constant."""
     factor = substituted(found, {ENTRY: entry + 1}) - found
     return None if ENTRY in symbols(factor) else factor
 
 
 def _direction(a: Dim) -> int | None:
-    """1 if ``a`` rises with the entry, -1 if it falls, 0 if it is constant, None if this is unknown."""
+    """1 if ``a`` rises when ``ENTRY`` rises, -1 if ``a`` falls, 0 if ``a`` is constant; None if this is unknown."""
     found = set()
     for monomial, factor in terms_of(a).items():
         directions = [_direction_of(atom) for atom in monomial]
@@ -261,7 +261,7 @@ def _direction_of(atom: Atom) -> int | None:
 
 
 def chosen(condition: Tensor, a: Tensor, b: Tensor, *, shape: Shape | None) -> Described:
-    """The result of Where if the condition has the same value everywhere, or ``a`` and ``b`` the same ramp."""
+    """The result of Where; None unless the condition has one value everywhere, or ``a`` and ``b`` are the same ramp."""
     entries = set(condition.value or ())
     if len(entries) == 1 and isinstance(next(iter(entries)), bool):
         return spread(a if entries.pop() else b, shape) if a.dtype in EXACT else None
@@ -314,7 +314,7 @@ def permuted(x: Tensor, order: Sequence[int]) -> Described:
 
 
 def arranged(known: Described, axes: Sequence[int | None]) -> Described:
-    """A ramp with other axes, where None is a new axis; a description that is no ramp stays."""
+    """A ramp with its axes in the order ``axes``, where None is a new axis. Other descriptions stay unchanged."""
     if not isinstance(known, Ramp):
         return known
     return Ramp(known.first, tuple(0 if axis is None else known.steps[axis] for axis in axes))
@@ -328,7 +328,7 @@ def tiled(x: Tensor, repeats: Sequence[MaybeDim]) -> Described:
 
 
 def taken(x: Tensor, places: Sequence[tuple[MaybeDim, MaybeDim]]) -> Described:
-    """A slice of the values; ``places`` are (first position, step) on each axis."""
+    """The values of a slice; ``places`` has (first position, step) for each axis."""
     ramp = ramp_of(x)
     return None if ramp is None else _unless_complex(_taken, ramp, places)
 
@@ -395,7 +395,7 @@ def _concatenated(tensors: Sequence[Tensor], axis: int) -> Described:
 
 
 def _adds_nothing_if_empty(x: Tensor, axis: int, others: Sequence[Ends]) -> bool:
-    """Whether the ends of another part contain the ends that are computed for an empty ``x``."""
+    """Whether, if ``x`` is empty, the ends computed for ``x`` lie within the ends of another tensor."""
     ramp = ramp_of(x)
     if ramp is None or any(step != 0 for place, step in enumerate(ramp.steps) if place != axis):
         return False

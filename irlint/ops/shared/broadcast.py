@@ -84,7 +84,7 @@ class Clash:
 
 
 def _padded_to_match(small: Shape, large: Shape) -> str:
-    """The text of ``small`` with 1s at its end that make it match ``large``; "" if none do."""
+    """The text of ``small`` with as many 1s at its end as it needs to match ``large``; "" if 1s do not help."""
     if not 0 < len(small) < len(large):
         return ""
     for start in range(len(large) - len(small)):
@@ -94,7 +94,7 @@ def _padded_to_match(small: Shape, large: Shape) -> str:
 
 
 def _mismatch_help(shapes: Sequence[Shape | None], first: int, second: int, *, pairs: Sequence[tuple[int, int]]) -> str:
-    """The help for clashing axes of the inputs ``first`` and ``second``, given as pairs of their own axes."""
+    """The help for clashing axes; ``pairs`` has (axis of input ``first``, axis of input ``second``) of each clash."""
     for small, large in ((second, first), (first, second)):
         a, b = shapes[small], shapes[large]
         padded = _padded_to_match(a, b) if a is not None and b is not None else ""
@@ -242,7 +242,7 @@ def stretched(target: Shape | None, shape: Shape | None, index: int, *, onto: in
 
 
 def stretches(dim: MaybeDim, onto: MaybeDim, why: str) -> bool:
-    """Whether a size may be 1 or equal to ``onto``, which becomes a requirement if it is not proven."""
+    """Whether a size may be 1 or equal to ``onto``. If this is not proven, it becomes a requirement."""
     if dim == 1 or dim is None or onto is None:
         return True
     equal, one = same(dim, onto), same(dim, 1)
@@ -277,7 +277,7 @@ def merged(
         clashes = [
             axis
             for axis, (a, b) in enumerate(zip(result, shape))
-            if not agree(a, b, f"axis {axis} of input {first} and of input {index} are one size")
+            if not agree(a, b, f"axis {axis} has the same size in inputs {first} and {index}")
         ]
         if clashes:
             from irlint.ops.shared.facts import clash_text

@@ -70,8 +70,8 @@ def carried(
 ) -> tuple[Type | None, ...]:
     """The types of the carried values at the start of every iteration, including the first.
 
-    ``step`` infers the carried outputs of a body. Changing sizes are symbols of ``key``. Without ``search``, or if the
-    types change in each of ``ROUNDS`` iterations, only element types are known.
+    ``step`` infers the carried outputs of a body from its carried inputs. A changing size becomes a symbol for ``key``.
+    Without ``search``, or if the types change in each of ``ROUNDS`` iterations, only element types are known.
     """
     current = tuple(initial)
     for _ in range(ROUNDS if search else 0):
@@ -91,8 +91,8 @@ def unrolled(
     """The result of an ONNX Loop: (number of iterations, final condition and carried values, scan outputs of each
     iteration).
 
-    ``initial`` has the condition and the carried values; the trip count is None for no limit. None if the loop cannot
-    be inferred iteration by iteration.
+    ``initial`` has the condition and the carried values. ``count`` is the trip count, None if there is no limit.
+    Returns None if the loop cannot be inferred iteration by iteration.
     """
     most = MOST_UNROLLED_NODES // max(1, len(body.nodes))
     if nesting(body) > 1 or isinstance(count, Expr) or (count is not None and count > most):
@@ -108,7 +108,7 @@ def unrolled(
         outputs = context.run(body, (number.changed(value=(trip,)), *state), "tried")
         added.append(outputs[len(state) :])
         state = outputs[: len(state)]
-        # The symbol of a data-dependent size means another size in the next iteration.
+        # A symbol for a data-dependent size stands for another size in each iteration.
         if any(name.startswith("_") for name in new_symbols(state, initial)):
             return None
     return None

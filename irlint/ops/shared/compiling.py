@@ -50,24 +50,24 @@ WITHOUT_TENSORS = frozenset({"uint1", "uint3", "uint6"})
 #: The name of a property of ``Layer`` that returns indices.
 Fact = str
 
-#: Facts that return indices of outputs; the others return indices of inputs.
+#: Facts that return indices of outputs. All other facts return indices of inputs.
 OF_OUTPUTS = frozenset({"used", "outward"})
 
 
 @record
 class Layer:
-    """A layer to compile."""
+    """A layer to compile. Each property returns the indices of the inputs or outputs that it describes."""
 
     inputs: tuple[Type | None, ...]
     outputs: tuple[Type | None, ...]
-    #: Attributes by name, and groups of attributes by the rule's parameter.
+    #: Attributes by name. A group of attributes has the name of the rule's parameter.
     attributes: Mapping[str, Any]
     #: Returns the inputs or outputs for which a fact holds.
     indices: Callable[[Fact], frozenset[int]]
 
     @property
     def fixed(self) -> frozenset[int]:
-        """Inputs that depend on constants alone."""
+        """Inputs that depend only on constants."""
         return self.indices("fixed")
 
     @property
@@ -92,7 +92,7 @@ class Layer:
 
     @property
     def shared(self) -> frozenset[int]:
-        """Inputs that other layers use, too."""
+        """Inputs that other layers also use."""
         return self.indices("shared")
 
     @property
@@ -125,7 +125,7 @@ def known_shape(known: Type | None) -> tuple[int, ...] | None:
 def not_compiled(
     message: str, *, help: str, input: int | None = None, attribute: str | None = None, forbidden: bool = False
 ) -> Fault:
-    """The fault of a layer that OpenVINO does not compile; an error if the specification has it ``forbidden``."""
+    """The fault of a layer that OpenVINO does not compile; an error if the specification forbids the layer."""
     return NOT_COMPILED.fault(
         f"{message}; OpenVINO reads the layer and refuses to compile it",
         help=help,
@@ -158,7 +158,7 @@ def without_strings(layer: Layer) -> Fault | None:
 
 
 def aligned_as_numpy(layer: Layer) -> Fault | None:
-    """The fault of ``pdpd`` broadcasting that the CPU plugin, which follows NumPy's rule, cannot compute."""
+    """The fault of ``pdpd`` shapes that NumPy's rule cannot broadcast: the CPU plugin follows NumPy's rule."""
     first, second = layer.sizes(0), layer.sizes(1)
     if layer.attributes["broadcasting"].auto_broadcast != "pdpd" or first is None or second is None:
         return None
@@ -213,7 +213,7 @@ def readable_constants(*indices: int, unreadable: Collection[str] = UNREADABLE) 
 def types_at(
     *indices: int, allowed: Collection[str], reason: str = "the CPU plugin supports"
 ) -> Callable[[Layer], Fault | None]:
-    """The check that inputs ``indices`` have one of the ``allowed`` types; ``reason`` precedes them in the message."""
+    """The check that inputs ``indices`` have an ``allowed`` type; in the message, ``reason`` precedes these types."""
 
     def refused(layer: Layer) -> Fault | None:
         for index in indices:
@@ -231,7 +231,10 @@ def types_at(
 
 
 def with_elements(*indices: int, beside: Collection[int] = ()) -> Callable[[Layer], Fault | None]:
-    """The check that inputs ``indices`` have no size of 0, unless all inputs ``beside`` them are constants."""
+    """The check that inputs ``indices`` have no size of 0.
+
+    It accepts the layer if ``beside`` lists inputs, and none of these inputs is computed at run time.
+    """
 
     def refused(layer: Layer) -> Fault | None:
         for index in indices:
@@ -341,7 +344,8 @@ def output_type_at(
 ) -> Callable[[Layer], Fault | None]:
     """The check that an attribute names a supported element type.
 
-    ``dynamic``: the dynamic type (None) is refused. ``computed``: it is refused only if all inputs are constants.
+    ``dynamic``: the dynamic type (None) is refused. ``computed``: the dynamic type is refused only if all inputs depend
+    only on constants.
     """
 
     def fault(layer: Layer) -> Fault | None:

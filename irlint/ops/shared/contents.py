@@ -102,7 +102,7 @@ def folded(
 ) -> Contents | None:
     """The values of the output of an elementwise operator; None if they are unknown or too many.
 
-    ``partial``: ``fold`` accepts unknown entries.
+    ``partial``: ``fold`` accepts None, an unknown entry.
     """
     if any(x.shape is None or (x.value is None and not partial) for x in tensors) or not fits(shape):
         return None
@@ -116,7 +116,7 @@ def folded(
 
 
 def computed(fold: Fold | None, tensors: tuple[Tensor, ...], shape: Shape | None, *, dtype: str | None) -> Tensor:
-    """The result of an elementwise operator; ``fold`` computes an entry, and without it the values are unknown."""
+    """The result of an elementwise operator. ``fold`` computes an entry; without ``fold``, the values are unknown."""
     if fold is None:
         return Tensor(dtype, shape)
     partial = fold in (both, either)
@@ -218,7 +218,7 @@ def times(a: Scalar, b: Scalar) -> Scalar:
 
 
 def _arithmetic(fold: Callable[..., Scalar], a: Scalar, b: Scalar) -> Scalar:
-    """The result of ``fold``; None for a symbolic size and a fraction."""
+    """The result of ``fold``; None if one of ``a`` and ``b`` is a symbolic size and the other is a fraction."""
     if isinstance(a, Expr) or isinstance(b, Expr):
         dim_a, dim_b = _as_dim(a), _as_dim(b)
         return None if dim_a is None or dim_b is None else fold(dim_a, dim_b)
@@ -317,7 +317,7 @@ def unequal(a: Scalar, b: Scalar) -> Scalar:
 
 
 def not_less(a: Scalar, b: Scalar) -> Scalar:
-    """a >= b, if the sizes of inputs are at least 1."""
+    """Whether a >= b, on the assumption that the sizes of the model's inputs are at least 1; None if unknown."""
     if isinstance(a, Expr) or isinstance(b, Expr):
         from irlint.dims.proofs import fed
 

@@ -88,7 +88,7 @@ UNREADABLE_INTEGERS = frozenset({"uint1", "uint2", "uint3", "uint6"})
 
 
 def one_of(allowed: Collection[str], dtype: str | None = None) -> str:
-    """The help's text for the ``allowed`` types: a type that is similar to ``dtype`` comes first."""
+    """The ``allowed`` types as the text of a help, which names the type that is most similar to ``dtype``."""
     order = ("float32", "float16", "int64", "int32") if dtype in FLOATS else ("int64", "int32", "float32", "float16")
     best = next((candidate for candidate in order if candidate in allowed), min(allowed, default="another type"))
     return best if len(allowed) < 2 else f"{best}, or to another of these types"
@@ -97,7 +97,8 @@ def one_of(allowed: Collection[str], dtype: str | None = None) -> str:
 def expect_type(tensor: Tensor | None, index: int, allowed: Collection[str], *, read: bool = True) -> None:
     """Checks that input ``index`` has one of the ``allowed`` element types.
 
-    ``read``: OpenVINO uses the values of the input. Raises an ``ELEMENT_TYPE_REFUSED`` fault.
+    ``read``: OpenVINO uses the values of the input, so it must be able to read them. Raises an
+    ``ELEMENT_TYPE_REFUSED`` fault.
     """
     if tensor is None or tensor.dtype is None:
         return
@@ -117,7 +118,7 @@ def expect_type(tensor: Tensor | None, index: int, allowed: Collection[str], *, 
 
 
 def kinds_text(allowed: Collection[str]) -> str:
-    """Up to six element types by their names, more by their kinds: "floating-point and integer types"."""
+    """The names of up to six element types, or the kinds of more types: "floating-point and integer types"."""
     if len(allowed) <= 6:
         return ", ".join(sorted(allowed))
     kinds = []

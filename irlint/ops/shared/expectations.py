@@ -69,7 +69,7 @@ def _rank_fault(
 def expect_one(tensor: Tensor | None, index: int, what: str, *, scalar: bool = False, any_rank: bool = False) -> None:
     """Checks that input ``index`` is a scalar or, unless ``scalar``, a list of one element.
 
-    Raises an ``INPUT_RANK_REFUSED`` fault. ``any_rank``: another rank is reported as a warning.
+    Raises an ``INPUT_RANK_REFUSED`` fault. ``any_rank``: one element with another rank is reported as a warning.
     """
     if tensor is None or tensor.shape is None:
         return
@@ -107,7 +107,7 @@ class Expected:
     name: str
     #: (description, size) of each axis; a description may begin with the size: "2 numbers: height and width".
     axes: tuple[tuple[str, MaybeDim], ...]
-    #: The rule of a fault.
+    #: The rule of the fault if the axes differ.
     rule: Rule
 
 

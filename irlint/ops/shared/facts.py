@@ -17,8 +17,8 @@ Shapes = Sequence[Shape | None] | Mapping[int, Shape | None]
 def clash_text(shapes: Shapes, pairs: Sequence[tuple[Axis, Axis]], *, aligned: bool = False) -> str:
     """The text for pairs of clashing axes: "axis 3 is 56 in input 0 and 55 in input 1".
 
-    ``aligned``: the rule aligns shapes at their last axes. The text has both shapes of the first pair if there are
-    several pairs, or if aligned shapes differ in rank.
+    ``aligned``: the broadcast rule aligns shapes at their last axes. The text also shows both shapes of the first pair
+    if there are several pairs, or if aligned shapes differ in rank.
     """
     (left, a), (right, b) = pairs[0]
     one, other = shapes[left], shapes[right]

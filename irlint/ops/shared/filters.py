@@ -104,12 +104,13 @@ def expect_channels(
 ) -> None:
     """Checks that input 0 has the number of channels that the weights require. Raises a ``CHANNELS_MISMATCH`` fault.
 
-    ``first`` is the first spatial axis, ``weights`` an input index, and ``text`` follows the number in the message.
+    ``first`` is the first spatial axis, and ``weights`` is the index of the input with the weights. ``text`` follows
+    the required number in the message.
     """
     if x is None or w is None:
         return
     axis = channel_axis(len(x), first)
-    if agree(x[axis], wanted, f"axis {axis} of input 0 are the channels of input {weights}"):
+    if agree(x[axis], wanted, f"axis {axis} of input 0 has the channels that input {weights} needs"):
         return
     elsewhere = [other for other, dim in enumerate(x) if other not in (0, axis) and same(dim, wanted)]
     elsewhere = elsewhere if len(elsewhere) == 1 else []
@@ -128,7 +129,7 @@ def expect_channels(
 def expect_groups(group: int, dim: MaybeDim, what: str, *, index: int, axis: int, name: str = "group") -> None:
     """Checks that ``group`` is at least 1 and divides the size ``dim`` of an axis. Raises a ``GROUPS_MISMATCH`` fault.
 
-    In the message, ``what`` is the name of the size, and ``name`` the name of ``group``.
+    In the message, ``what`` names what the axis counts, and ``name`` is the name of ``group``.
     """
     if group < 1:
         raise GROUPS_MISMATCH.fault(
@@ -149,7 +150,7 @@ def expect_bias(bias: Tensor | None, channels: MaybeDim, index: int) -> None:
     """Checks that a bias is a list of ``channels`` elements. Raises a ``BIAS_MISMATCH`` fault."""
     if bias is None or bias.shape is None:
         return
-    if len(bias.shape) == 1 and agree(bias.shape[0], channels, f"input {index} is added to each output channel"):
+    if len(bias.shape) == 1 and agree(bias.shape[0], channels, f"input {index} has one element per output channel"):
         return
     wanted = "?" if channels is None else channels
     raise BIAS_MISMATCH.fault(
@@ -162,16 +163,16 @@ def expect_bias(bias: Tensor | None, channels: MaybeDim, index: int) -> None:
 
 
 def kernel_of(w: Shape | None, count: int, kernel_shape: Ints | None, *, weights: int = 1) -> Shape:
-    """``kernel_shape``, or else the spatial sizes of ONNX weights for ``count`` spatial axes.
+    """``kernel_shape`` or, if it is None, the ``count`` spatial sizes of ONNX weights.
 
-    Raises a ``KERNEL_SHAPE_MISMATCH`` fault if they differ, or the fault of ``per_axis``.
+    Raises a ``KERNEL_SHAPE_MISMATCH`` fault if the two differ, or the fault of ``per_axis``.
     """
     from_weights: Shape = (None,) * count if w is None else w[2:]
     if kernel_shape is None:
         return from_weights
     kernel_shape = per_axis(kernel_shape, count, "kernel_shape")
     for position, (written, dim) in enumerate(zip(kernel_shape, from_weights)):
-        if not agree(dim, written, f"axis {position + 2} of input {weights} is the kernel_shape"):
+        if not agree(dim, written, f"axis {position + 2} of input {weights} is entry {position} of kernel_shape"):
             raise KERNEL_SHAPE_MISMATCH.fault(
                 f"axis {position + 2} of input {weights} is {dim}, but entry {position} of `kernel_shape` is {written}",
                 help=f"use weights with the window {shape_text(kernel_shape)}, or remove `kernel_shape`",
@@ -216,8 +217,9 @@ def convolved(
 ) -> Shape | None:
     """The output shape of an ONNX convolution with weights [M, C / group, k1, …]; None if the rank is unknown.
 
-    ``first`` is the first spatial axis of the input, and ``weights`` an input index. ``blocked``: channels and groups
-    are not checked. See ``window_sizes`` for ``lenient``. Raises faults of filters and windows.
+    ``first`` is the first spatial axis of input 0, and ``weights`` is the index of the input with the weights.
+    ``blocked``: channels and groups are not checked. See ``window_sizes`` for ``lenient``. Raises faults of filters and
+    windows.
     """
     count = spatial_count(x, w, (kernel_shape, window.strides, window.dilations), weights=weights)
     batch = x[0] if x is not None else None
@@ -277,7 +279,9 @@ def ov_convolved(
 
 
 def group_count(x: Shape | None, w: Shape | None, axis: int) -> MaybeDim:
-    """The number of groups; ``axis`` of filters [G, …] is the number of input channels in a group.
+    """The number of groups of an OpenVINO convolution with filters [G, …].
+
+    The size of ``axis`` of the filters is the number of input channels in a group.
 
     Raises a ``CHANNELS_MISMATCH`` or ``GROUPS_MISMATCH`` fault.
     """

@@ -1,4 +1,4 @@
-"""The arithmetic of sizes as formulas with numbers, for the reports."""
+"""Formulas with numbers, such as ``8 + 1 + 1``, by which reports explain how a size is computed."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def flattened(shape: Shape, axis: int) -> None:
 
 
 def listed(axes: Iterable[int], dims: Sequence[MaybeDim], entries: Sequence[MaybeDim], *, what: str) -> None:
-    """Explains the sizes ``dims`` of ``axes`` by the ``entries`` of a list that is called ``what``."""
+    """Explains the sizes ``dims`` of ``axes`` by the ``entries`` of a list. ``what`` is the name of the list."""
     for position, (axis, dim) in enumerate(zip(axes, dims)):
         if entries[position] is not None:
             explain_size(axis, dim, f"entry {position} of {what} {shape_text(tuple(entries))}")

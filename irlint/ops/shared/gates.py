@@ -170,7 +170,7 @@ def _directions_text(directions: int) -> str:
 # --- ONNX -------------------------------------------------------------------------------------------------------------
 
 
-#: So many weights that agree about the number of directions contradict the attribute.
+#: If at least this many weights agree on another number of directions, the attribute is reported.
 DIRECTED = 2
 
 
@@ -280,8 +280,8 @@ def check_weights(
 
 
 def _check_directions(sizes: Sizes, weights: tuple[tuple[str, MaybeDim], ...]) -> None:
-    """Raises a ``WEIGHTS_MISMATCH`` fault if all weights are for the other number of directions: ``weights`` has the
-    number of each."""
+    """Raises a ``WEIGHTS_MISMATCH`` fault if all weights have another number of directions than ``sizes``; ``weights``
+    has (name, number of directions) of each weight."""
     given = [(index, name, dim) for index, (name, dim) in enumerate(weights, 1) if dim is not None]
     other, word = (1, "forward") if sizes.directions > 1 else (2, "bidirectional")
     if len(given) < DIRECTED or any(dim != other for _, _, dim in given):
@@ -372,7 +372,7 @@ def ov_hidden_size(hidden_size: int | None, found: MaybeDim) -> MaybeDim:
     Reports a ``HIDDEN_SIZE`` warning if they differ.
     """
     if not isinstance(found, int) and hidden_size and hidden_size > 0:
-        agree(found, hidden_size, "the hidden size of the inputs is that of the attribute")
+        agree(found, hidden_size, "the inputs have the hidden size that `hidden_size` states")
         return hidden_size
     if hidden_size and same(hidden_size, found) is False:
         warn(
@@ -398,7 +398,7 @@ class OpenvinoInputs:
     lengths: Tensor | None = None
     #: The number of directions of a sequence; None for a cell.
     directions: int | None = None
-    #: The number of gates in the bias; None for the number of the kind.
+    #: The number of gates in the bias; None if it is ``kind.gates``.
     bias_gates: int | None = None
 
     def checked_sizes(self, hidden_size: int | None) -> tuple[MaybeDim, MaybeDim, MaybeDim]:

@@ -29,7 +29,7 @@ g (float[4,3] x) => (float[1,3] y) <int64[1] indices = {4}> { y = Gather (x, ind
 g (float[4,3] x) => (float[1,3] y) <int64[1] indices = {3}> { y = Gather (x, indices) }""",
 )
 
-#: At most this many symbolic indices of a tensor are checked.
+#: irlint checks at most this many symbolic indices of a tensor.
 MOST_SYMBOLIC = 4
 
 
@@ -49,7 +49,7 @@ class IndexedAxis:
 
 
 def extremes(x: Tensor) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
-    """(Candidates for the least entry, candidates for the largest); each occurs in ``x`` if ``x`` has elements."""
+    """(Entries that may be the least, entries that may be the largest). If ``x`` is not empty, it contains them all."""
     if x.value is not None:
         numbers = sorted({entry for entry in x.value if isinstance(entry, int)})
         symbolic = list(dict.fromkeys(entry for entry in x.value if isinstance(entry, Expr)))[:MOST_SYMBOLIC]
@@ -88,7 +88,7 @@ def out_of_range(indices: Tensor, indexed: IndexedAxis, *, index: int) -> Fault 
 
 
 def _help(least: Sequence[Dim], most: Sequence[Dim], dim: Dim) -> str:
-    """The help for several indices that count from 1; "" for others."""
+    """The help if there are several indices, which seem to count from 1; otherwise ""."""
     numbers = [each for each in (*least, *most) if isinstance(each, int)]
     if len(numbers) < len(least) + len(most) or not isinstance(dim, int) or not 0 < min(numbers) < max(numbers) == dim:
         return ""

@@ -56,8 +56,9 @@ def check_sliced_ports(
 ) -> Sequence[tuple[PortMapEntry, int]]:
     """Checks the slices of ports. Raises a ``SLICES_UNEVEN`` or ``PORT_MAP_BROKEN`` fault.
 
-    ``values`` are all inputs or outputs of the layer: if one of their shapes is unknown, OpenVINO checks nothing.
-    ``counts`` are the numbers of slices of other ports, or None to skip the numbers. Returns all numbers of slices.
+    ``values`` are all inputs or outputs of the layer: if the shape of one is not static, OpenVINO checks nothing.
+    ``counts`` has the numbers of slices of other ports; None skips the check that all ports have the same number.
+    Returns ``counts`` and the numbers of slices of ``ports``.
     """
     if any(not isinstance(value, Tensor) or sizes(value.shape) is None for value in values):
         return ()
@@ -97,7 +98,7 @@ def check_stride(entry: PortMapEntry) -> None:
 
 
 def check_slice(outer: Sizes, part: Sizes, entry: PortMapEntry, *, axis: int) -> None:
-    """Checks that the body's value is one slice of the outer value. Raises a ``SLICES_UNEVEN`` fault."""
+    """Checks that ``part``, the shape in the body, is one slice of ``outer``. Raises a ``SLICES_UNEVEN`` fault."""
     step = _step(entry)
     if outer[axis] == 0:
         fault = SLICES_UNEVEN.fault(
@@ -124,7 +125,7 @@ def _step(entry: PortMapEntry) -> int:
 
 
 def _as_int32(number: int) -> int:
-    """A number of a port map as the plugin reads it."""
+    """A number of a port map as the CPU plugin reads it, which keeps only the lower 32 bits."""
     return (number + 2**31) % 2**32 - 2**31
 
 
@@ -171,7 +172,7 @@ def _text(entry: PortMapEntry) -> str:
 def check_iteration_number(
     entries: Entries, back_edges: Sequence[BackEdge], ties: Ties, *, parameters: Mapping[int, Tensor]
 ) -> None:
-    """Checks the Parameters that receive the iteration number; ``parameters`` are declared types by position.
+    """Checks the Parameters that receive the iteration number. ``parameters`` has their declared types by position.
 
     Raises a ``PORT_MAP_BROKEN`` or ``CONTROL_INPUT`` fault.
     """
@@ -220,7 +221,7 @@ def check_condition(known: Type | None) -> None:
 
 
 def _check_one(known: Tensor, what: str, dtypes: Sequence[str], *, only_known: bool = False) -> None:
-    """Checks that a tensor is a scalar or a list of one element. ``only_known`` accepts lists of unknown values."""
+    """Checks that a tensor is a scalar or a list of one element. ``only_known``: accepts any list of unknown values."""
     fault = control_fault(Tensor(known.dtype), what, list(dtypes)) if known.dtype is not None else None
     if fault is not None:
         raise fault

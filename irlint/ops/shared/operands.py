@@ -92,7 +92,7 @@ g (float[1,1,2,2] x, int64[1,1,2,2] i) => (float[1,1,4,4] y) {
 
 
 def expect_axes(shape: Shape | None, rank: int, index: int, *, axes: str) -> None:
-    """Checks that input ``index`` has ``rank`` axes, which ``axes`` describes. Raises a ``RANK_MISMATCH`` fault."""
+    """Checks that input ``index`` has ``rank`` axes; ``axes`` ends the message. Raises a ``RANK_MISMATCH`` fault."""
     if shape is None or len(shape) == rank:
         return
     raise RANK_MISMATCH.fault(

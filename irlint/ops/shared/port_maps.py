@@ -59,7 +59,7 @@ PORT_MAP_BROKEN = Rule(
 
 @record
 class Ties:
-    """The inputs and outputs of a body by the ids of its layers."""
+    """The positions of a body's inputs and outputs, by the ids of its Parameters and Results."""
 
     #: The name of the body.
     name: str
@@ -94,7 +94,7 @@ def _position(
     unused: Collection[str] = (),
     place: Place | None = None,
 ) -> int:
-    """The position of a layer; ``unused`` are the ids without an entry."""
+    """The position of the layer ``id``; ``unused`` are the ids of layers without an entry in the port map."""
     if id in known:
         return known[id]
     layers = f"has no {kind}"
@@ -112,7 +112,7 @@ def _position(
 
 
 def tied(body: Graph, name: str) -> Ties:
-    """The inputs and outputs of the body ``name``."""
+    """The ``Ties`` of a body whose attribute is called ``name``."""
     places = {value: position for position, value in enumerate(body.inputs)}
     parameters = {
         str(node.id): places[node.outputs[0]]
@@ -127,12 +127,12 @@ def tied(body: Graph, name: str) -> Ties:
 
 
 def read_values(body: Graph) -> set[Value | None]:
-    """The values that a body uses to compute its Results. OpenVINO drops Parameters of other values."""
+    """The values that a body uses to compute its Results. OpenVINO drops Parameters with any other value."""
     return {value for node in live(body, ("Result",)) for value in node.inputs}
 
 
 def ordered(entries: Entries, kind: str) -> tuple[PortMapEntry, ...]:
-    """The first entry of each external port of inputs or outputs (``kind``), by the ids of the ports."""
+    """The first entry of each external port, in the order of the port ids. ``kind`` is "input" or "output"."""
     found: dict[int, PortMapEntry] = {}
     for entry in entries:
         if entry.kind == kind and entry.external_port_id is not None and entry.external_port_id >= 0:
@@ -141,7 +141,7 @@ def ordered(entries: Entries, kind: str) -> tuple[PortMapEntry, ...]:
 
 
 def input_of(entry: PortMapEntry, inputs: Sequence[Tensor | None]) -> tuple[int, Tensor]:
-    """(Index, type) of the input of an entry. Raises a ``PORT_MAP_BROKEN`` fault."""
+    """(Index, type) of the input that an entry names. Raises a ``PORT_MAP_BROKEN`` fault."""
     index = entry.external_port_id
     if index is not None and index < len(inputs):
         return index, inputs[index] or UNKNOWN
@@ -168,9 +168,9 @@ def check_inputs_mapped(entries: Entries, first: int, count: int, *, body: Graph
 
 
 def check_parameters_tied(body: Graph, entries: Entries, ties: Ties, *, used: Collection[Value | None]) -> None:
-    """Reports a ``PORT_MAP_BROKEN`` warning for each used Parameter without an input.
+    """Reports a ``PORT_MAP_BROKEN`` warning for each Parameter that the body uses, but that has no input.
 
-    OpenVINO runs the body with undefined values.
+    OpenVINO runs the body with an undefined value of such a Parameter. ``used`` are the values that the body uses.
     """
     connected = {entry.internal_layer_id for entry in entries if entry.kind == "input"}
     with_input = [entry.internal_layer_id for entry in ordered(entries, "input")]
@@ -215,7 +215,7 @@ def check_unchanged_once(body: Graph, entries: Entries, ties: Ties, *, merged: M
 
 
 def check_outputs_mapped(entries: Entries, count: int, name: str) -> tuple[PortMapEntry, ...]:
-    """The entries of the ``count`` outputs of a layer. Raises a ``PORT_MAP_BROKEN`` fault if an output has none."""
+    """The entries of a layer's ``count`` outputs. Raises a ``PORT_MAP_BROKEN`` fault if an output has no entry."""
     found = ordered(entries, "output")
     if len(found) < count:
         raise PORT_MAP_BROKEN.fault(
@@ -226,7 +226,10 @@ def check_outputs_mapped(entries: Entries, count: int, name: str) -> tuple[PortM
 
 
 def check_each_once(places: Sequence[int], name: str) -> None:
-    """Checks that the positions ``places`` of the Results of a branch differ. Raises a ``PORT_MAP_BROKEN`` fault."""
+    """Checks that the outputs of a branch come from different Results. Raises a ``PORT_MAP_BROKEN`` fault.
+
+    ``places`` has the position of the Result of each output.
+    """
     twice = next((place for at, place in enumerate(places) if place in places[:at]), None)
     if twice is not None:
         raise PORT_MAP_BROKEN.fault(
@@ -237,7 +240,7 @@ def check_each_once(places: Sequence[int], name: str) -> None:
 
 
 def merged_inputs(entries: Entries, back_edges: Sequence[BackEdge], ties: Ties) -> dict[int, int]:
-    """{Position of a Parameter: position of the Result of its first back edge}; the Parameter has an unsliced input.
+    """{Position of a Parameter: position of the Result of its first back edge} for Parameters with an unsliced input.
 
     Raises a ``PORT_MAP_BROKEN`` fault if a back edge comes from a layer that is not a Result.
     """
@@ -251,7 +254,7 @@ def merged_inputs(entries: Entries, back_edges: Sequence[BackEdge], ties: Ties) 
     return merged
 
 
-#: OpenVINO's number for an unknown number.
+#: OpenVINO reads this number of iterations as an unknown number.
 _UNKNOWN_NUMBER = 2**63 - 1
 
 
@@ -287,7 +290,7 @@ def _from_front(place: int, size: MaybeDim) -> MaybeDim:
 
 
 def sliced(x: Tensor, entry: PortMapEntry, index: int, *, counted: bool = True) -> tuple[Tensor, MaybeDim]:
-    """(Slice of an input in one iteration, number of slices or None). Unless ``counted``, the number is None.
+    """(Slice of an input in one iteration, number of slices). The number is None if it is unknown or not ``counted``.
 
     Raises an ``AXIS_OUT_OF_RANGE`` or ``PORT_MAP_BROKEN`` fault.
     """
@@ -299,7 +302,7 @@ def sliced(x: Tensor, entry: PortMapEntry, index: int, *, counted: bool = True) 
 
 
 def concatenated(x: Tensor, entry: PortMapEntry, size: MaybeDim) -> Tensor:
-    """Slices ``x`` concatenated to ``size`` elements. Raises an ``AXIS_OUT_OF_RANGE`` fault."""
+    """The slices of all iterations, concatenated to ``size`` elements. Raises an ``AXIS_OUT_OF_RANGE`` fault."""
     if x.shape is None:
         return Tensor(x.dtype)
     shape: Shape = x.shape or (1,)
@@ -310,7 +313,7 @@ def concatenated(x: Tensor, entry: PortMapEntry, size: MaybeDim) -> Tensor:
 def same_iterations(counts: Sequence[tuple[int, MaybeDim]]) -> MaybeDim:
     """The number of iterations: the last known number of slices, as in OpenVINO.
 
-    ``counts`` are (index, number of slices) of the inputs. Reports a ``SCAN_LENGTH`` warning if the numbers differ.
+    ``counts`` has (index of an input, number of its slices). Reports a ``SCAN_LENGTH`` warning if the numbers differ.
     """
     result: MaybeDim = None
     for index, count in counts:
@@ -331,7 +334,10 @@ def _uneven(index: int, count: MaybeDim, other: MaybeDim) -> Fault:
 
 
 def check_as_declared(body: Graph, arguments: Sequence[Type | None], context: Context) -> None:
-    """Reports the faults of a body with the declared types of its Parameters, if the ``arguments`` have other types."""
+    """Infers a body with the declared types of its Parameters, if these may not allow the types ``arguments``.
+
+    Reports the faults that the body then has.
+    """
     if nesting(body) > DEEPEST_SEARCH:
         return
     given = dict(zip(body.inputs, arguments))

@@ -1,11 +1,11 @@
-"""Quotients of sizes: integers rounded towards zero, and floating-point numbers that are later rounded to integers.
+"""Quotients of sizes: integers rounded towards zero, and floats that the model later rounds to integers.
 
 Floats give exact results here. Let N / k be a quotient of integers with 0 < N, k < 2**p, rounded to the nearest float
 of p bits. Its floor, ceiling and integer part are equal to those of the exact quotient.
 
-Proof: let n < N / k < n + 1. The quotient is at least 1/k away from n and from n + 1. Both are floats, so rounding
-could at most reach one of them. If 2**e <= n, neighboring floats are 2**(e + 1 - p) apart. Reaching n or n + 1 requires
-1/k <= 2**(e - p), but N > n*k >= 2**e * 2**(p - e). If n is 0, it requires 1/k <= 2**(-1 - p).
+Proof: let n < N / k < n + 1. The quotient is at least 1/k away from n and from n + 1. Both n and n + 1 are floats, so
+rounding could at most reach one of them. If 2**e <= n, neighboring floats are 2**(e + 1 - p) apart. Reaching n or n + 1
+requires 1/k <= 2**(e - p), but then N > n*k >= 2**e * 2**(p - e) = 2**p. If n is 0, it requires 1/k <= 2**(-1 - p).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from irlint.model.descriptions import Ratio, Ratios
 from irlint.model.tensor import INTEGERS, Scalar, Tensor
 from irlint.ops.shared import contents
 
-#: The types of tracked quotients. 16-bit types are too small for sizes.
+#: The element types whose quotients irlint tracks as ``Ratio``. 16-bit types are too small for sizes.
 TRACKED = frozenset({"float32", "float64"})
 
 #: Sizes are multiplied by at most this number, so that products of sizes below 2**20 stay exact in float32.
@@ -30,12 +30,12 @@ MOST_TIMES = 16
 #: The least divisor that float32 may not hold exactly.
 DIVISOR_LIMIT = 1 << 24
 
-#: A quotient of unknown sign may contain at most this many quotients and extremes.
+#: The dividend of a quotient of unknown sign may contain at most this many quotients, minima and maxima.
 MOST_PARTS = 2
 
 
 def truncated(a: Dim, b: Dim) -> MaybeDim:
-    """a / b rounded towards zero, if the sizes of inputs are at least 1; None if the quotient is unknown."""
+    """a / b rounded towards zero; None if it is unknown. Assumes that sizes of the model's inputs are at least 1."""
     return guarded(_truncated, a, b)
 
 
@@ -51,7 +51,7 @@ def _truncated(a: Dim, b: Dim) -> MaybeDim:
         return floordiv(a, b)
     if at_least(0, fed(a)):
         return -floordiv(-a, b)
-    # Proofs with two cases for each quotient or extreme are slow.
+    # Proofs with two cases for each quotient, minimum or maximum are slow.
     if sum(bool(atom.parts) for atom in atoms_of(a)) > MOST_PARTS:
         return None
     above, below = largest(a, 0), largest(-a, 0)
@@ -59,7 +59,7 @@ def _truncated(a: Dim, b: Dim) -> MaybeDim:
 
 
 def with_ratios(result: Tensor, a: Tensor, b: Tensor, *, ratio: Callable[[Scalar, Scalar], Scalar | Ratio]) -> Tensor:
-    """``result``, the quotient or product of two tensors, with ``ratio`` of the inputs in place of unknown entries."""
+    """``result``, the quotient or product of ``a`` and ``b``. ``ratio`` of their entries replaces unknown entries."""
     if result.dtype not in TRACKED or result.value is None or result.shape is None:
         return result
     pairs = zip(

@@ -42,7 +42,7 @@ _RESIZED: dict[str, dict[int, tuple[tuple[int, ...], ...]]] = {
 #: The integer types for which ONNX Runtime implements Resize.
 _INTEGERS = frozenset({"int8", "uint8", "int32"})
 
-#: The effect of a resize on an axis: -1 shrinks it, 1 changes it otherwise, 0 keeps it; None is unknown.
+#: The effect of a resize on an axis: -1 shrinks the axis, 0 keeps it, 1 is any other change; None is unknown.
 Change = int | None
 
 
@@ -53,7 +53,7 @@ def by_scales(scales: Sequence[Scalar]) -> list[Change]:
 
 
 def by_sizes(dims: Sequence[MaybeDim], targets: Sequence[MaybeDim], *, together: bool) -> list[Change]:
-    """The effects of the new sizes ``targets`` on axes; ``together``: the axes have the same scale."""
+    """The effects of the new sizes ``targets`` on axes. ``together``: all axes are resized by the same scale."""
     found = [_by_size(dim, target) for dim, target in zip(dims, targets)]
     changed = next((change for change in found if change), None)
     return [changed] * len(found) if together and changed else found
@@ -105,7 +105,7 @@ def warn_of_mode(
 
 
 def warn_of_negative_axes(policy: str, axes: Sequence[int]) -> None:
-    """Reports negative ``axes``, which ONNX Runtime does not resize with a policy, as ``RESIZE_MODE_UNSUPPORTED``."""
+    """Reports a ``RESIZE_MODE_UNSUPPORTED`` fault for negative ``axes``: ONNX Runtime keeps them with this policy."""
     fault = RESIZE_MODE_UNSUPPORTED.fault(
         f'attribute `axes` is {list(axes)} and `keep_aspect_ratio_policy` is "{policy}": the specification allows it, '
         "but ONNX Runtime does not resize negative axes with this policy",
@@ -125,15 +125,18 @@ def _groups(mode: str, rank: int, by_axis: Mapping[int, Change], *, antialias: b
 
 
 def require_kept(x: Tensor, mode: str, targets: Mapping[int, MaybeDim], *, antialias: bool = False) -> None:
-    """Requires that only axes that ONNX Runtime can resize in ``mode`` change; ``targets`` are new sizes by axis."""
+    """Requires that all axes keep their sizes that ONNX Runtime cannot resize in ``mode``.
+
+    ``targets`` has the new sizes by axis.
+    """
     if x.shape is None or len(x.shape) not in _RESIZED.get(mode, ()):
         return
     rank = len(x.shape)
     by_axis = dict(zip(targets, by_sizes([x.shape[axis] for axis in targets], [*targets.values()], together=False)))
     groups = _groups(mode, rank, by_axis, antialias=antialias)
     kept = [[axis for axis in range(rank) if axis not in group] for group in groups]
-    # All axes outside of one group keep their sizes. In other words: whichever axis outside of each group is chosen,
-    # one of the chosen axes keeps its size.
+    # ONNX Runtime needs one group outside of which all axes keep their sizes. An equivalent requirement of the form
+    # "A or B": for every choice of one axis outside of each group, at least one of the chosen axes keeps its size.
     choices = list(dict.fromkeys(frozenset(axes) for axes in product(*kept)))
     for choice in choices:
         if not any(other < choice for other in choices):

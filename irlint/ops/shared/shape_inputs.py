@@ -23,7 +23,7 @@ g () => (float[2,3] y) <int64[2] shape = {2, 3}> { y = ConstantOfShape (shape) }
 
 
 def length(tensor: Tensor) -> int | None:
-    """The number of entries of a list, 1 for a scalar; None if it is unknown."""
+    """The number of entries of a list; 1 for a scalar, None if the number is unknown."""
     if tensor.value is not None:
         return len(tensor.value)
     if tensor.shape is None:
@@ -57,7 +57,7 @@ def number(tensor: Tensor | None) -> MaybeDim:
 
 
 def stated_size(entry: MaybeDim, index: int | None, what: str) -> MaybeDim:
-    """An entry ``what`` of input ``index`` as a size. Raises a ``SIZE_NEGATIVE`` fault."""
+    """Returns ``entry`` of input ``index`` as a size; ``what`` is its name. Raises a ``SIZE_NEGATIVE`` fault."""
     if reaches(entry, 0, f"{what} is a size"):
         return entry
     place = "" if index is None or f"input {index}" in what else f" in input {index}"

@@ -10,7 +10,7 @@ from irlint.model.tensor import Tensor, Type
 from irlint.ops import Context
 from irlint.ops.shared.bodies import DEEPEST_SEARCH, nesting, truth
 
-#: The symbol for a number of iterations. No model has a symbol with a space.
+#: The symbol for the number of iterations that follow, before the last one. No model has a symbol with a space.
 FOLLOWING = "following iterations"
 
 
@@ -30,7 +30,8 @@ def lasts_for(
     if not isinstance(count, Expr) or nesting(body) > DEEPEST_SEARCH:
         return False
     first = context.run(body, (number.changed(value=(0,)), *initial), "tried")
-    # Any iteration but the last. A value that grows by the same number here and in the first iteration always does.
+    # ``iteration`` stands for any iteration except the last. If a value grows by the same number in this iteration and
+    # in the first iteration, it grows by this number in every iteration.
     iteration = count - 2 - symbol(FOLLOWING, by_data=True)
     steps = [_step(before, after) for before, after in zip(initial, first)]
     values = [None if step is None else step[0] + step[1] * iteration for step in steps]

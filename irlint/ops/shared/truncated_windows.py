@@ -24,7 +24,10 @@ def truncated_count(size: Dim, span: Dim, stride: int, *, pads: int, filled: boo
 
 
 def filled(shape: Shape, first: int) -> Shape | None:
-    """A shape with spatial axes, from ``first`` on, that are required to have elements; None if the batch may be 0."""
+    """``shape``, after requiring that its spatial axes, which begin at ``first``, have elements.
+
+    None if the batch may be 0.
+    """
     if not _is_filled(shape[0]):
         return None
     last = first + len(shape) - 2
@@ -32,7 +35,7 @@ def filled(shape: Shape, first: int) -> Shape | None:
 
 
 def _is_filled(dim: MaybeDim) -> bool:
-    """Whether a size is at least 1, if all sizes of inputs are at least 1."""
+    """Whether a size is certainly at least 1, if all sizes of the model's inputs are at least 1."""
     return at_least(guarded(fed, dim), 1) is True
 
 

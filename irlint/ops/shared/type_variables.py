@@ -47,15 +47,15 @@ def types_text(one: Type | None, other: Type | None) -> tuple[str, str]:
 
 
 def _without_end(formals: Sequence[Formal]) -> Iterator[Formal | None]:
-    """The formals of inputs or outputs by index: after the last one, that one again if it is variadic, else None."""
+    """The formal of each index without end. After the last formal: the last formal if it is variadic, else None."""
     return chain(formals, repeat(formals[-1] if formals and formals[-1].option == "variadic" else None))
 
 
 def type_variables(schema: OfficialSchema, inputs: Sequence[Type | None]) -> dict[str, str]:
     """The type of each type variable of ``schema``, from the types of the inputs.
 
-    Raises an ``ELEMENT_TYPE_REFUSED`` or ``ELEMENT_TYPES_DIFFER`` fault. If ONNX Runtime's releases differ in a type,
-    its fault is reported as a warning.
+    Raises an ``ELEMENT_TYPE_REFUSED`` or ``ELEMENT_TYPES_DIFFER`` fault. Reports a warning for a type that only some
+    releases of ONNX Runtime accept.
     """
     variables: dict[str, str] = {}
     first: dict[str, int] = {}
@@ -90,7 +90,7 @@ def type_variables(schema: OfficialSchema, inputs: Sequence[Type | None]) -> dic
 
 
 def _type_of_equal_input(schema: OfficialSchema, inputs: Sequence[Type | None], formal: Formal) -> str:
-    """The text of an accepted type of another input with the same type variable; "" if there is none."""
+    """The text of an accepted type that another input with the same type variable has; "" if there is none."""
     for index, (known, other) in enumerate(zip(inputs, _without_end(schema.inputs))):
         key = type_key(known)
         if other is not None and other.homogeneous and other.variable == formal.variable and key in formal.types:
@@ -107,7 +107,7 @@ def _is_of_refused_kind(known: Type | None, formal: Formal) -> bool:
 
 
 def _refused(schema: OfficialSchema, formal: Formal, index: int, *, key: str, required: str = "") -> Fault:
-    """The fault of an input of the refused type ``key``; a warning if ONNX Runtime's releases differ in the type."""
+    """The fault of an input of the refused type ``key``; a warning if some releases of ONNX Runtime may accept it."""
     runtime = schema.domain in RUNTIME_DOMAINS
     varies = schema.domain == MICROSOFT and "(" not in formal.variable and len(formal.types) > 1
     where = "in ONNX Runtime" if runtime else f"since opset {schema.since}"
@@ -139,7 +139,10 @@ def _quantized(schema: OfficialSchema, formal: Formal, index: int, *, key: str) 
 
 
 def _opset_that_accepts(schema: OfficialSchema, index: int, key: str) -> str:
-    """``opset 21,``: the nearest later, or else earlier, opset that accepts type ``key``; "" if there is none."""
+    """A text such as ``opset 21,``: the next opset that accepts type ``key``, or else the last earlier opset.
+
+    "" if no opset accepts the type.
+    """
     versions = official_versions(schema.name, schema.domain)
     accepting = []
     for since in versions:

@@ -91,8 +91,8 @@ def spans_of(kernel: Shape, dilations: Sequence[int]) -> Shape:
 def window_count(size: Dim, span: Dim, stride: int, *, begin: int, end: int, rounding: Rounding = "floor") -> MaybeDim:
     """The number of windows of ``span`` elements on an axis with the padding ``begin`` and ``end``.
 
-    ``ceil`` also counts a last window that reaches past the end; ``ceil_torch`` only if it begins before the end
-    padding. Sources: ONNX MaxPool-22, AveragePool-22; OpenVINO MaxPool-14, AvgPool-14.
+    ``ceil`` also counts a last window that reaches past the end of the axis; ``ceil_torch`` counts this window only if
+    it begins before the end padding. Sources: ONNX MaxPool-22, AveragePool-22; OpenVINO MaxPool-14, AvgPool-14.
     """
     if rounding == "floor":
         return floor_of(size + (begin + end + stride - span), stride)
@@ -118,7 +118,7 @@ def same_count(size: Dim, span: MaybeDim, stride: int, *, rounding: Rounding = "
 
 
 def floor_of(a: Dim, divisor: int) -> MaybeDim:
-    """The floor of a / divisor. The parts of a maximum are divided, so that nested quotients are simplified."""
+    """The floor of a / divisor. If ``a`` is a maximum, divides each of its parts, so that quotients are simplified."""
     if isinstance(a, int):
         return a // divisor
     first, *others = (floordiv(part, divisor) for part in parts_of_largest(a))
@@ -126,12 +126,12 @@ def floor_of(a: Dim, divisor: int) -> MaybeDim:
 
 
 def ceiling_of(a: Dim, divisor: int) -> MaybeDim:
-    """The ceiling of a / divisor, computed like the floor."""
+    """The ceiling of a / divisor, computed by ``floor_of``."""
     return floor_of(a + divisor - 1, divisor)
 
 
 def parts_of_largest(a: Dim) -> tuple[Dim, ...]:
-    """The sizes whose maximum is ``a``; (``a``,) if it is no maximum, or if no part has an upper bound."""
+    """The sizes whose maximum is ``a``; (``a``,) if ``a`` is not a maximum, or if no part has an upper bound."""
     found = lone_atom(a, "max")
     if found is None or all(bounds(part)[1] is None for part in found[0].parts):
         return (a,)
@@ -217,7 +217,7 @@ class Window:
 
 
 def per_axis(given: Ints | None, count: int, name: str, *, default: int = 1, times: int = 1) -> Ints:
-    """An attribute with ``times`` entries for each of ``count`` spatial axes, or its default entries if it is None.
+    """An attribute with ``times`` entries for each of ``count`` spatial axes; if it is None, ``default`` everywhere.
 
     Raises a ``RANK_MISMATCH`` fault.
     """
@@ -309,7 +309,7 @@ def expect_pads_below_kernel(window: Window) -> None:
 def openvino_window(
     given: OpenvinoWindow, count: int, kernel: Shape, *, dilations: Ints = (), rounding: Rounding = "floor"
 ) -> Window | None:
-    """The window that OpenVINO attributes describe; None after a warning of negative numbers.
+    """The window that OpenVINO attributes describe; None, with a warning, if a number is negative.
 
     Raises a ``RANK_MISMATCH`` fault, or an ``ATTRIBUTE_OUT_OF_RANGE`` fault for zeros in ``strides`` and ``dilations``.
     """
@@ -340,9 +340,9 @@ def window_sizes(
 ) -> Shape:
     """The ``count`` spatial sizes after a convolution or pooling of input 0, which has ``shape``.
 
-    Raises a ``WINDOW_EXCEEDS_INPUT`` fault if the padded input is smaller than the window. ``lenient``: if less than
-    two strides are missing, reports it as a warning; if less than one stride and counts are rounded up, accepts it.
-    ``filled``: the spatial sizes are at least 1.
+    Raises a ``WINDOW_EXCEEDS_INPUT`` fault if the padded input is smaller than the window. ``lenient``: an input that
+    is too small by less than two strides is only a warning; with counts that are rounded up, an input that is too small
+    by less than one stride is accepted. ``filled``: the spatial sizes are at least 1.
     """
     if shape is None or window is None:
         return (None,) * count
@@ -406,7 +406,7 @@ def transposed_sizes(
 ) -> Shape:
     """The ``count`` spatial sizes after a transposed convolution of input 0, which has ``shape``.
 
-    Raises a ``WINDOW_EXCEEDS_INPUT`` fault if a size is below 1; ``lenient``: a size of 0 is reported as a warning.
+    Raises a ``WINDOW_EXCEEDS_INPUT`` fault if a resulting size is below 1; ``lenient``: 0 is reported as a warning.
     """
     if shape is None or window is None:
         return (None,) * count
@@ -425,7 +425,7 @@ def transposed_sizes(
         if window.same:
             result.append(smallest(size * stride, full))
             continue
-        if not reaches(full, 1, f"axis {window.first + position} has an element after the padding is removed"):
+        if not reaches(full, 1, f"axis {window.first + position} has elements after the padding is removed"):
             fault = _nothing_left(size, full, pads, axis=window.first + position)
             if not lenient or at_least(full, 0) is False:
                 raise fault

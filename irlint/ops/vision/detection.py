@@ -74,9 +74,10 @@ class Candidates:
 
 
 def candidates(boxes: Tensor, scores: Tensor, coordinates: int = 4) -> Candidates:
-    """The numbers for boxes [images, boxes, coordinates] and scores [images, classes, boxes].
+    """The numbers of images, classes and boxes.
 
-    Raises a ``BOXES_MISMATCH`` fault.
+    The inputs are boxes [images, boxes, coordinates] and scores [images, classes, boxes]. Raises a
+    ``BOXES_MISMATCH`` fault.
     """
     images = narrower(size(boxes, 0, 3), size(scores, 0, 3))
     count = narrower(size(boxes, 1, 3), size(scores, 2, 3))
@@ -92,9 +93,10 @@ def candidates(boxes: Tensor, scores: Tensor, coordinates: int = 4) -> Candidate
 
 
 def per_region_candidates(boxes: Tensor, scores: Tensor, roisnum: Tensor) -> Candidates:
-    """The numbers for boxes [classes, boxes, 4], scores [classes, boxes] and ``roisnum`` [images].
+    """The numbers of images, classes and boxes, if each class has its own boxes.
 
-    Raises a ``BOXES_MISMATCH`` fault. Source: OpenVINO MulticlassNms-9 with three inputs.
+    The inputs are boxes [classes, boxes, 4], scores [classes, boxes] and ``roisnum`` [images]. Raises a
+    ``BOXES_MISMATCH`` fault. Source: OpenVINO MulticlassNms-9 with three inputs.
     """
     classes = narrower(size(boxes, 0, 3), size(scores, 0, 2))
     count = narrower(size(boxes, 1, 3), size(scores, 1, 2))
@@ -107,13 +109,16 @@ def per_region_candidates(boxes: Tensor, scores: Tensor, roisnum: Tensor) -> Can
 
 
 def selected(most: MaybeDim, context: Context) -> MaybeDim:
-    """The number of selected boxes: a symbol of the node, at most ``most``; 0 if ``most`` is 0."""
+    """The number of selected boxes: a new symbol with the upper bound ``most``, or 0 if ``most`` is 0."""
     upper = None if most is None else bounds(most)[1]
     return 0 if upper == 0 else context.unknown("selected", upper)
 
 
 def _limit_of_all(counts: Candidates, class_limit: MaybeDim) -> MaybeDim:
-    """The maximum number of selected boxes, from the limit for each class of each image."""
+    """The maximum number of selected boxes. ``class_limit`` is the maximum for each class of each image.
+
+    Returns None if ``class_limit`` is negative.
+    """
     if isinstance(class_limit, int) and class_limit < 0:
         return None
     return product((counts.images, counts.classes, smallest(counts.boxes, class_limit)))
@@ -137,7 +142,7 @@ def non_max_suppression(
     center_point_box: int = 0,
     context: Context,
 ) -> Tensor:
-    """ONNX NonMaxSuppression: [selected, 3]. ONNX Runtime reads one element of a limit with several."""
+    """ONNX NonMaxSuppression: [selected, 3]. If a limit has several elements, ONNX Runtime reads only one."""
     if center_point_box not in (0, 1):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `center_point_box` is {center_point_box}; it must be 0 (corners) or 1 (centers)",
@@ -180,7 +185,7 @@ def _class_limit(limit: Tensor | None) -> MaybeDim:
 
 
 def _known_coordinates(count: int) -> Callable[[Layer], Fault | None]:
-    """The check that the size of the last axis of the boxes is known."""
+    """Returns a check that the size of the last axis of the boxes is known. The size must be ``count``."""
 
     def refused(layer: Layer) -> Fault | None:
         boxes = layer.inputs[0]
@@ -337,7 +342,7 @@ class KeptBoxes:
     normalized: bool = True
 
     def most(self, counts: Candidates) -> MaybeDim:
-        """The maximum number of selected boxes. A negative limit is no limit."""
+        """The maximum number of selected boxes. A negative ``nms_top_k`` or ``keep_top_k`` sets no limit."""
         of_class = counts.boxes if self.nms_top_k < 0 else smallest(counts.boxes, self.nms_top_k)
         of_image = product((counts.classes, of_class))
         return product((counts.images, of_image if self.keep_top_k < 0 else smallest(of_image, self.keep_top_k)))
@@ -346,7 +351,7 @@ class KeptBoxes:
 def _selection_of_all_classes(
     boxes: Tensor, scores: Tensor, counts: Candidates, *, kept: KeptBoxes, context: Context
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """(Class, score and corners [selected, 6], indices [selected, 1], numbers of boxes [images])."""
+    """(class, score and corners of each box [selected, 6], its index [selected, 1], number of boxes [images])."""
     dtype = common_type((boxes, scores))
     count, index_type = selected(kept.most(counts), context), INDEX_NAMES[kept.output_type]
     return Tensor(dtype, (count, 6)), Tensor(index_type, (count, 1)), Tensor(index_type, (counts.images,))

@@ -27,8 +27,8 @@ def _prior_count(logits: Tensor, priors: Tensor, offsets_per_prior: int | None, 
             continue
         if divisible(found, per_prior) is False:
             raise PRIORS_MISMATCH.fault(
-                f"axis {axis} of input {index} is {found}; expected a multiple of {per_prior}, the numbers of a prior "
-                "box",
+                f"axis {axis} of input {index} is {found}; expected a multiple of {per_prior}, the number of entries "
+                "for each prior box",
                 help="connect the predictions of the prior boxes, or correct the attributes",
                 input=index,
                 marks=((index, axis),),
@@ -55,7 +55,7 @@ def _class_count(predictions: Tensor, priors: MaybeDim) -> MaybeDim:
 
 
 def _divided_size(index: int, tensor: Tensor, divisor: int, *, what: str) -> int | None:
-    """The size of axis 1 divided by ``divisor``, which ``what`` explains; None if it is unknown."""
+    """The size of axis 1 divided by ``divisor``; None if the size is unknown. ``what`` explains ``divisor``."""
     found = size(tensor, 1, 2)
     if not isinstance(found, int) or not divisor:
         return None
@@ -194,7 +194,7 @@ def _expect_both_auxiliary_inputs(aux_class_preds: Tensor | None, aux_box_preds:
     )
 
 
-#: Attributes of Caffe that the Model Optimizer also writes.
+#: Attributes of Caffe's DetectionOutput that the Model Optimizer writes. OpenVINO's operation does not have them.
 _CAFFE_DETECTION = (
     *("eta", "height", "height_scale", "interp_mode", "label_map_file", "name_size_file", "num_test_image"),
     *("output_directory", "output_format", "output_name_prefix", "pad_value", "prob", "save_file", "visualize"),

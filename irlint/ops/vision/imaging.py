@@ -299,7 +299,8 @@ def _divided(dim: MaybeDim, axis: int, index: int, *, divisor: int = 2) -> Maybe
 def image_of_planes(luma: Shape, chroma: Sequence[tuple[int, Shape]]) -> Shape:
     """The shape [N, H, W, 3] of an image. Raises an ``IMAGE_PLANES_MISMATCH`` fault.
 
-    ``luma`` is the plane Y, or all planes if ``chroma`` is empty. ``chroma`` are (input index, plane).
+    ``luma`` is the shape of the plane Y, or of the only plane if ``chroma`` is empty. Each entry of ``chroma`` is
+    (index of the input, shape of its plane).
     """
     batch, height, width, _ = luma
     if not chroma:
@@ -312,8 +313,8 @@ def image_of_planes(luma: Shape, chroma: Sequence[tuple[int, Shape]]) -> Shape:
             why = f"axis {axis} of input {index} is {'equal to' if not axis else 'half of'} axis {axis} of input 0"
             if not agree(size, dim, why):
                 raise _planes_fault(
-                    f"axis {axis} is {size} in input 0 and {plane[axis]} in input {index}; {plane[axis]} is the size "
-                    f"for {dim} in input 0",
+                    f"axis {axis} is {size} in input 0 and {plane[axis]} in input {index}; {plane[axis]} in "
+                    f"input {index} requires {dim} in input 0",
                     index,
                     axis,
                 )

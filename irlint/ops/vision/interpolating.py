@@ -83,7 +83,7 @@ def interpolate_0(
     pads_begin: Ints = (),
     pads_end: Ints = (),
 ) -> Tensor:
-    """OpenVINO Interpolate-0. The target sizes are those of the axes in ascending order."""
+    """OpenVINO Interpolate-0. Input 1 holds the new sizes of the axes, sorted by axis."""
     expect_type(target_spatial_shape, 1, INTEGERS)
     if data.shape is None:
         return Tensor(data.dtype)
@@ -162,7 +162,7 @@ def interpolate_4(
 
 
 def _compiled_pillow(layer: Layer) -> Fault | None:
-    """The fault of Pillow's modes that resize axis 0 of data with four axes."""
+    """Returns a fault if a mode of Pillow resizes axis 0 of data with four axes."""
     before, after = layer.sizes(0), known_shape(layer.outputs[0])
     mode = layer.attributes["mode"]
     if not mode.endswith("_pillow") or before is None or after is None or len(before) != 4 or not layer.varying:
@@ -257,7 +257,10 @@ def _padded(dim: MaybeDim, begin: Dim, end: Dim) -> MaybeDim:
 
 
 def _entries(target: Tensor, count: int, index: int) -> tuple[Scalar, ...]:
-    """At least ``count`` entries of a list of sizes or scales."""
+    """The entries of ``target``, a list of sizes or scales, of which ``count`` are needed.
+
+    Raises a ``RESIZE_COUNT_MISMATCH`` fault for fewer entries, and warns of more entries.
+    """
     if target.value is None:
         return (None,) * count
     if len(target.value) < count:

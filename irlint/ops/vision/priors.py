@@ -23,9 +23,9 @@ _PARAMETER = """<layer id="{0}" name="in{0}" type="Parameter" version="opset1"><
 
 
 def layer_document(layer: str, inputs: tuple[tuple[str, str], ...], output: str) -> str:
-    """The text of an IR with one layer, whose element begins with the text ``layer``.
+    """The text of an IR with one layer, its inputs and a Result. ``layer`` is the start of the layer's element.
 
-    ``inputs`` are (element type, shape), and ``output`` is the declared shape.
+    Each of ``inputs`` is (element type, shape), and ``output`` is the declared shape of the output.
     """
 
     def dims(shape: str) -> str:
@@ -76,7 +76,7 @@ Axes = tuple[tuple[str, MaybeDim], ...]
 
 
 def warn_of_axes(tensor: Tensor, expected: Expected) -> None:
-    """Warns if an input cannot have the expected axes, which OpenVINO does not check."""
+    """Warns if ``tensor`` cannot have the expected axes. Use this for axes that OpenVINO does not check."""
     try:
         check(tensor, expected)
     except Fault as fault:
@@ -112,7 +112,7 @@ def _warn_of_fixed_sizes(boxes: PriorBoxes) -> None:
         warn(
             PRIORS_MISMATCH.fault(
                 f"`fixed_size` has {counted(len(fixed_size), 'entry', 'entries')} and `density` has {len(density)}; "
-                "OpenVINO does not check this, and the boxes of the other sizes are uninitialized",
+                "OpenVINO does not check this, and the boxes of sizes without a density are uninitialized",
                 help="write `density` with an entry for each `fixed_size`",
                 attribute="density" if density else "fixed_size",
                 severity=Severity.WARNING,
@@ -193,7 +193,7 @@ class PriorBoxes:
 
 
 def _compiled_lists(layer: Layer) -> Fault | None:
-    """The fault of constant inputs for which OpenVINO reads or writes past the end of a list."""
+    """Returns a fault if the inputs are constants, and OpenVINO reads or writes past the end of a list."""
     if not all(isinstance(x, Tensor) and x.value is not None for x in layer.inputs[:2]):
         return None
     boxes: PriorBoxes = layer.attributes["boxes"]
@@ -212,7 +212,7 @@ def _compiled_lists(layer: Layer) -> Fault | None:
     return not_compiled(
         f"with `density`, the output has room for {max(room, 0)} boxes in each cell, but OpenVINO writes {written} for "
         "`min_size`",
-        help="remove `density`, which belongs to `fixed_size`",
+        help="remove `density`, which applies only to `fixed_size`",
         attribute="density",
         forbidden=True,
     )

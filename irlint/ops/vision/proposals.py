@@ -57,7 +57,7 @@ _PROPOSAL_ABSENT = {
 
 
 def _limit_as_size(count: int) -> MaybeDim:
-    """The size that OpenVINO reads: unknown for -1, 0 for a smaller number."""
+    """The size of the result for the limit ``count``. OpenVINO reads -1 as unknown, and a smaller number as 0."""
     return None if count == -1 else max(count, 0)
 
 

@@ -26,9 +26,9 @@ REGIONS_MISMATCH = Rule(
     Severity.ERROR,
     "Regions of interest do not have the shape that the operator requires.",
     why=(
-        "In RoiAlign, regions have the shape [regions, 4] (corners), with a separate list of image indices; [regions, "
-        "5] with the image index first in ROIPooling and PSROIPooling; and [regions, 5] with the angle last in "
-        "ROIAlignRotated. Runtimes refuse other shapes."
+        "RoiAlign needs regions [regions, 4] (corners), and a separate list of image indices. ROIPooling and "
+        "PSROIPooling need [regions, 5], with the image index first. ROIAlignRotated needs [regions, 5], with the "
+        "angle last. Runtimes refuse other shapes."
     ),
     fix="Give the regions the shape in the message, and one image index for each region.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -265,7 +265,7 @@ def _height_and_width(output_roi: Ints | None, output_size: Ints | None) -> Ints
 
 
 def _roi_pooling_extent(pooled: int, name: str) -> MaybeDim:
-    """See ``_extent``. OpenVINO refuses 0, and does not compile -1."""
+    """As ``_extent``, with errors for 0 and -1: OpenVINO refuses 0, and does not compile -1."""
     return _extent(pooled, name, Severity.WARNING if pooled < -1 else None)
 
 
@@ -407,7 +407,7 @@ def ov_region_yolo(
     mask: Ints = (),
     anchors: Floats = (),
 ) -> Tensor:
-    """OpenVINO RegionYolo-1. With ``do_softmax``, the axes from ``axis`` to ``end_axis`` become one."""
+    """OpenVINO RegionYolo-1. With ``do_softmax``, the axes from ``axis`` to ``end_axis`` are merged into one."""
     expect_type(data, 0, REAL)
     expect_rank(data, 0, 4, what="data")
     x, channels_per_anchor = data.shape, coords + classes + 1

@@ -1,4 +1,4 @@
-"""Resize and Upsample of ONNX, and sizes of scaled axes."""
+"""Resize and Upsample of ONNX, and functions that compute the sizes of scaled axes."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ g (float[2,4] x) => (float[2,8] y) <int64[2] sizes = {2, 8}> { y = Resize (x, ""
     refused=(Refusal("onnxruntime"),),
 )
 
-#: The largest size for which the fraction of a scale must agree with the engine's arithmetic.
+#: ``ratio`` compares a fraction with the runtime's arithmetic for each size from 0 to this number.
 TRIED_SIZES = 4096
 
 
@@ -83,7 +83,7 @@ def float32_product(dim: int, scale: float) -> float | None:
 
 
 def onnx_scaled(dim: int, scale: float) -> int:
-    """floor(dim * scale) in float32, as in ONNX Runtime; ``dim`` for an overflow."""
+    """floor(dim * scale) in float32, as in ONNX Runtime; ``dim`` if the product overflows."""
     product = float32_product(dim, scale)
     return dim if product is None else math.floor(product)
 
@@ -96,13 +96,16 @@ def openvino_scaled(dim: int, scale: float) -> int:
     return dim if product is None else max(math.floor(product), 0)
 
 
-#: Returns the size after scaling.
+#: A function of (size, scale) that returns the size after scaling.
 ScaledSize = Callable[[int, float], int]
 
 
 @lru_cache(maxsize=64)
 def ratio(scale: float, scaled: ScaledSize) -> Fraction | None:
-    """The simple fraction that a scale approximates; None if there is none, or ``scaled`` gives other sizes."""
+    """The fraction with a denominator of at most 32 that ``scale`` approximates.
+
+    Returns None if there is no such fraction, or if ``scaled`` computes other sizes than the fraction.
+    """
     fraction = Fraction(scale).limit_denominator(32)
     if fraction <= 0 or abs(float(fraction) - scale) > 1e-6 * scale:
         return None
@@ -133,7 +136,7 @@ def _rounded_size(size: float) -> MaybeDim:
 
 
 def replaced(shape: Shape, axes: Sequence[int], dims: Sequence[MaybeDim]) -> Shape:
-    """``shape`` with the sizes ``dims`` on ``axes``. The last size of a repeated axis counts."""
+    """``shape`` with the sizes ``dims`` on ``axes``. If an axis is repeated, its last size is used."""
     result = list(shape)
     for axis, dim in zip(axes, dims):
         result[axis] = dim
@@ -141,7 +144,7 @@ def replaced(shape: Shape, axes: Sequence[int], dims: Sequence[MaybeDim]) -> Sha
 
 
 def with_aspect_ratio(dims: Sequence[MaybeDim], sizes: Sequence[MaybeDim], policy: str) -> list[MaybeDim]:
-    """``dims`` scaled by one factor: to at most ``sizes`` with the policy ``not_larger``, else to at least."""
+    """``dims``, all scaled by one factor: the least ratio of a size to its dim for ``not_larger``, else the largest."""
     pairs = [(dim, size) for dim, size in zip(dims, sizes) if isinstance(dim, int) and isinstance(size, int)]
     if len(pairs) < len(dims) or len(pairs) < len(sizes) or any(dim == 0 for dim, _ in pairs):
         return [None] * len(dims)
@@ -183,7 +186,7 @@ def _entries(tensor: Tensor, count: int, index: int | None, *, what: str, has_ax
 
 
 def scale_fault(scales: Sequence[Scalar], least: float, index: int | None) -> Fault | None:
-    """The fault of the first scale that is not positive and finite, or is below ``least``."""
+    """Returns a fault if a scale is not positive and finite, or is below ``least``."""
     for axis, scale in enumerate(scales):
         if scale is None or isinstance(scale, Expr) or (0 < scale < math.inf and scale >= least):
             continue
@@ -407,7 +410,7 @@ def _expect_one_target(scales: Tensor | None, sizes: Tensor | None, policy: str)
 
 
 def _checked_sizes(sizes: Sequence[Scalar], dims: Sequence[MaybeDim]) -> list[MaybeDim]:
-    """The sizes, after checking that they are positive, or 0 on an axis that may be empty."""
+    """The known ``sizes``. Raises a fault for a negative size, and for 0 on an axis that is not empty."""
     for position, (size, dim) in enumerate(zip(sizes, dims)):
         if isinstance(size, int) and (size < 0 or (size == 0 and same(dim, 0) is False)):
             raise RESIZE_SCALE_REFUSED.fault(

@@ -54,8 +54,9 @@ SMALL = 1 << 24
 def read(path: str | os.PathLike[str], data: bytes | bytearray | memoryview | mmap | None = None) -> Model:
     """The model in the ONNX file ``path``, or in ``data`` if the caller has the bytes of the file.
 
-    If the file is no ONNX model or is damaged, the model has no graph and one problem. A damaged type, attribute or
-    initializer is unknown and has a problem. Raises OSError if the file cannot be opened.
+    If the file is no ONNX model or cannot be decoded, the model has no graph and one problem. If only a type,
+    an attribute or an initializer is damaged, it is unknown and has a problem. Raises OSError if the file cannot be
+    opened.
     """
     name = os.fspath(path)
     if data is not None:
@@ -68,7 +69,7 @@ facts_beside = tensors.facts_beside
 
 
 def bytes_of(file: BinaryIO) -> Buffer:
-    """The bytes of a file. If the file is large, its large weights are zeros.
+    """The bytes of a file. In a file of more than SMALL bytes, zeros replace large weights.
 
     Raises OSError if the file is truncated while it is read.
     """
@@ -152,7 +153,7 @@ def _equal_entries(counts: Mapping[str, int]) -> Fault | None:
 
 
 def _undecoded(data: Buffer, found: Fields, damage: Damage) -> Fault:
-    """The fault of a damaged file; ``found`` has the fields before the damage."""
+    """The fault of a file that cannot be decoded. ``found`` has the fields before the damage."""
     if _IR_VERSION not in found and not (damage.excess and damage.field == _GRAPH >> 3):
         return NOT_A_MODEL.fault("the file is not an ONNX model", help="export or download the model again")
     if _has_converted_line_ends(data):

@@ -8,7 +8,7 @@ from irlint.findings.faults import Fault, Rule, Severity
 from irlint.lazy_typing import Literal
 from irlint.parsers.onnx.attribute_kinds import MESSAGE_KINDS, AttributeKind
 
-#: The graph of a node. Bodies in a function are ``function``, all other bodies ``body``.
+#: The kind of the graph of a node. A body in a function counts as ``function``; any other body is ``body``.
 Where = Literal["main", "body", "function"]
 
 ATTRIBUTE_TYPE = Rule(
@@ -77,7 +77,7 @@ _REFERENCE = 21
 
 
 def attribute_faults(name: str, kind: AttributeKind, *, in_constant: bool, where: Where) -> list[Fault]:
-    """The faults of an attribute. A fault in a part that ONNX Runtime does not read is a warning."""
+    """The faults of an attribute. A fault is a warning if ONNX Runtime does not read the wrong part."""
     if not name:
         return [_nameless(kind, ignored=in_constant and where != "body" and kind.is_declared)]
     filled = [_FIELDS[field] for field in kind.fields if field in _FIELDS]

@@ -9,8 +9,8 @@ from irlint.records import record
 if TYPE_CHECKING:
     from irlint.parsers.onnx.protobuf import Fields
 
-#: The keys of the value field of each kind: two if numbers may be packed. The order is that of
-#: AttributeProto.AttributeType, which counts from 1.
+#: The keys of the field that holds the value, by kind. A list of numbers has two keys: unpacked and packed. The kinds
+#: are in the order of AttributeProto.AttributeType, which counts from 1.
 _KEYS = {
     "FLOAT": (2 << 3 | FIXED32,),
     "INT": (3 << 3 | VARINT,),
@@ -38,20 +38,20 @@ _VALUE_KEYS = frozenset([21 << 3 | DELIMITED, *(key for keys in _KEYS.values() f
 
 _PACKED_KEYS = frozenset([7 << 3 | DELIMITED, 8 << 3 | DELIMITED])
 
-#: The names of a Constant's attributes by kind. ONNX Runtime ignores the name in the file.
+#: The name of the attribute of a Constant node, by kind. ONNX Runtime ignores the name that the file declares.
 CONSTANT_VALUES = {
     "TENSOR": "value",
     "SPARSE_TENSOR": "sparse_value",
     **{kind: f"value_{kind.lower()}" for kind in ("FLOAT", "INT", "STRING", "FLOATS", "INTS", "STRINGS")},
 }
 
-#: Kinds whose values depend only on their bytes.
+#: Kinds of numbers and texts. Equal bytes of such an attribute always give an equal value.
 PLAIN_KINDS = frozenset({"FLOAT", "INT", "STRING", "FLOATS", "INTS", "STRINGS"})
 
-#: Kinds whose values the linker replaces: graph records by graphs, bytes by types.
+#: Kinds whose values ``linking`` replaces: it turns a record of a graph into a graph, and bytes into a type.
 LINKED_KINDS = frozenset({"GRAPH", "GRAPHS", "TYPE_PROTO", "TYPE_PROTOS"})
 
-#: Kinds whose value is one protobuf message. It has no default.
+#: Kinds whose value is a single protobuf message. If the message is missing, the attribute has no value.
 MESSAGE_KINDS = frozenset({"TENSOR", "GRAPH", "SPARSE_TENSOR", "TYPE_PROTO"})
 
 
@@ -59,18 +59,18 @@ MESSAGE_KINDS = frozenset({"TENSOR", "GRAPH", "SPARSE_TENSOR", "TYPE_PROTO"})
 class AttributeKind:
     """The kind of an attribute."""
 
-    #: The declared kind. If none is declared, the first kind with a value, or "UNDEFINED".
+    #: The declared kind or, without a declaration, the first kind with a value, or else "UNDEFINED".
     name: str
     #: The number in the field ``type``.
     number: int
     #: The numbers of the fields that hold a value or a reference.
     fields: tuple[int, ...]
-    #: Whether ``fields`` has a number that is not the value field of the kind.
+    #: Whether ``fields`` has any number other than that of the value field of the kind.
     has_other_fields: bool
 
     @property
     def is_declared(self) -> bool:
-        """Whether the field ``type`` has a number of onnx.proto other than 0."""
+        """Whether the field ``type`` has the number of a kind in onnx.proto; UNDEFINED is no kind."""
         return self.number in _KINDS
 
 

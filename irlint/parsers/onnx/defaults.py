@@ -1,4 +1,4 @@
-"""The defaults of a function's attributes that calls use."""
+"""Finds the defaults of a function's attributes that calls of the function use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from irlint.records import replaced
 
 
 def defaults_in_use(record: FunctionRecord, graphs: Iterable[GraphRecord]) -> set[str]:
-    """The attributes that the function's nodes use and a call in ``graphs`` does not set."""
+    """The attributes of a function that its nodes use, and that at least one call in ``graphs`` does not set."""
     key = record.domain, record.name, record.overload
     calls = [node for graph in graphs for node in _nodes(graph) if (node.domain, node.op, node.overload) == key]
     references = {attribute.reference for node in _nodes(record.graph) for attribute in node.attributes.values()}
@@ -19,7 +19,7 @@ def defaults_in_use(record: FunctionRecord, graphs: Iterable[GraphRecord]) -> se
 
 
 def lowered_if_unused(problem: Problem, path: str, used: Collection[str]) -> Problem:
-    """The problem of a default of the function at ``path``; a warning unless the default is ``used``."""
+    """The ``problem`` of a default of the function at ``path``, as a warning if the default is not in ``used``."""
     attribute_of_body = problem.graph.removeprefix(f"{path}/").partition("/")[0]
     if problem.fault.attribute in used or attribute_of_body in used:
         return problem

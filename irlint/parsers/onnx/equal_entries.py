@@ -18,7 +18,7 @@ SHORT_BYTES = 16
 
 
 def kept(data: Buffer, spans: Sequence[Span]) -> list[int]:
-    """The positions of all entries except equal short entries after the first ``MOST_EQUAL``."""
+    """The positions of the entries to read: all, except that only MOST_EQUAL of equal short entries are read."""
     counts: dict[bytes, int] = {}
     positions = []
     for at, (start, end) in enumerate(spans):

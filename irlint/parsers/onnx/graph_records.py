@@ -28,7 +28,7 @@ class NodeRecord:
     #: Whether an attribute has a graph or a type.
     needs_linking: bool
     faults: list[Fault]
-    #: Only the entry that irlint reads.
+    #: The metadata entry that irlint reads, if any.
     metadata: dict[str, str]
     #: Whether the file writes the domain "" as ``ai.onnx``.
     spelled_out: bool
@@ -53,19 +53,19 @@ class GraphRecord:
 
     def __init__(self, name: str, pieces: int = 1) -> None:
         self.name = name
-        #: The number of pieces of the message in the file, which protobuf merges.
+        #: The number of pieces of the message in the file. Protobuf merges pieces of one message.
         self.pieces = pieces
         #: Whether there are quantization annotations.
         self.annotated = False
-        #: (name, bytes of the TypeProto); b"" without a type.
+        #: (name, bytes of the TypeProto) of each input. The bytes are empty if the input has no type.
         self.inputs: list[tuple[str, bytes]] = []
         self.outputs: list[tuple[str, bytes]] = []
         self.value_info: list[tuple[str, bytes]] = []
         self.constants: list[tuple[str, Constant]] = []
         self.nodes: list[NodeRecord] = []
-        #: The positions of ``nodes`` in the file, where entries may have been skipped.
+        #: The position of each of ``nodes`` in the list of the file. Skipped nodes of the file are not in ``nodes``.
         self.places: Sequence[int] = ()
-        #: (name of a value, its fault).
+        #: (name of a damaged initializer, its fault).
         self.faults: list[tuple[str, Fault]] = []
         #: Whether an input of the main graph has no name field.
         self.lacks_name = False

@@ -1,4 +1,4 @@
-"""Faults that a ``Graph`` does not show: missing names, sizes below 0 and repeated metadata keys."""
+"""Faults that a finished ``Graph`` no longer shows: missing names, sizes below 0 and repeated metadata keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns records of ONNX messages into graphs: names become values."""
+"""Turns the records of ONNX messages into graphs. In a graph, values replace names."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class Linker:
     def _linked(
         self, attribute: Attribute, path: str, opsets: Mapping[str, int], links: _Links, faults: list[Fault]
     ) -> Attribute:
-        """The attribute with graphs and types. Adds the faults of types to ``faults``."""
+        """The attribute, with graphs in place of records and types in place of bytes. Adds faults to ``faults``."""
         kind, value = attribute.kind, attribute.value
         if kind not in LINKED_KINDS or attribute.reference:
             return attribute
@@ -155,7 +155,7 @@ class Linker:
         return Attribute(kind, undamaged if kind == "TYPE_PROTOS" else undamaged[0])
 
     def _declared(self, record: GraphRecord, path: str) -> dict[str, tuple[Declaration, ...]]:
-        """The declarations of each name by outputs, then by ``value_info``."""
+        """The declarations of each name: those in ``output`` first, then those in ``value_info``."""
         declared: dict[str, tuple[Declaration, ...]] = {}
         repeated: dict[str, list[Declaration]] = {}
         for by, entries in (("output", record.outputs), ("value_info", record.value_info)):
@@ -202,14 +202,14 @@ def _unnamed(graph: GraphRecord) -> str:
 
 
 def _lacking(flaw: str) -> Fault:
-    # ONNX Runtime loads most such models.
+    # ONNX Runtime loads most models with an incomplete type in an attribute.
     return TYPE_MISSING.fault(
         f"the type that an attribute states is declared {flaw}", help="set the type", severity=Severity.WARNING
     )
 
 
 def _spelled_out(nodes: list[Node], path: str) -> Problem:
-    """The problem of nodes whose domain is written "ai.onnx". ONNX Runtime accepts it in the main graph only."""
+    """The problem of nodes with the domain "ai.onnx". ONNX Runtime accepts this spelling in the main graph only."""
     more = f", as {counted(len(nodes) - 1, 'more node')} of this graph {'does' if len(nodes) == 2 else 'do'}"
     fault = DOMAIN_SPELLED_OUT.fault(
         f'its domain is written as "ai.onnx"{more * (len(nodes) > 1)}; for ONNX\'s own operators, the domain is ""',
@@ -237,9 +237,9 @@ class _Links:
         self.declared = declared
         self.scope: Scope = {}
         self.scopes = (self.scope, *outer)
-        #: Used names that no graph defines.
+        #: The values for names that nodes use and no graph defines, by name.
         self.undefined: dict[str, Value] = {}
-        #: Used values of outer graphs.
+        #: The values of outer graphs that this graph uses.
         self.captured: dict[Value, None] = {}
 
     def input(self, name: str, declaration: tuple[Declaration, ...]) -> Value:
@@ -258,7 +258,7 @@ class _Links:
         return constants
 
     def prefer_last(self, constants: Iterable[Value | None]) -> None:
-        """Makes a name of several constants refer to the last one, as in ONNX Runtime."""
+        """If several constants have the same name, the name refers to the last one, as in ONNX Runtime."""
         seen: set[Value] = set()
         for value in constants:
             if value is None:
@@ -303,14 +303,14 @@ class _Links:
         return not name or name in self.undefined or any(name in scope for scope in self.scopes)
 
     def body(self, graph: Graph) -> Graph:
-        """The graph of a body. Its captured values that are not from this graph are also ``captured`` here."""
+        """Returns the ``graph`` of a body. Its captured values from outside this graph become captured values here."""
         for value in graph.captured:
             if self.scope.get(value.name) is not value:
                 self.captured[value] = None
         return graph
 
     def _defined(self, value: Value) -> Value:
-        """Binds the name of a value to it, unless the name is empty or bound. Returns the value."""
+        """Makes the name of a value refer to the value, unless the name is empty or already refers to one."""
         if value.name:
             self.scope.setdefault(value.name, value)
         return value

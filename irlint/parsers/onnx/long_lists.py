@@ -13,10 +13,10 @@ from irlint.parsers.weights import pieces
 if TYPE_CHECKING:
     from irlint.parsers.onnx.protobuf import Buffer
 
-#: The bytes (for floats: elements) of a piece, which fits the processor's cache.
+#: The number of bytes of a piece, or of elements if the list has floats. Such a piece fits the processor's cache.
 PIECE = 1 << 16
 
-#: The codes of distinct texts: bytes that do not occur in UTF-8.
+#: Each distinct text in a list gets one of these bytes as its code. UTF-8 does not use these bytes.
 _CODES = bytes([*range(0xF5, 0x100), 0xC0, 0xC1])
 
 #: Numbers of AttributeProto.AttributeType.
@@ -31,8 +31,8 @@ class _Unusual(Exception):
 def long_list(data: Buffer, start: int, end: int, path: str) -> tuple[str, Attribute] | None:
     """(name, value) of an AttributeProto with a name, one list and a type, in this order.
 
-    ``data`` are the bytes of the file ``path``. Returns None for other messages, for more distinct texts than codes,
-    and without NumPy.
+    ``data`` are the bytes of the file ``path``. Returns None for any other message, if there are more distinct texts
+    than codes, and if NumPy is not installed.
     """
     try:
         if data[start] != 0x0A or data[end - 3 : end - 1] != b"\xa0\x01" or data[end - 1] not in _KINDS:
@@ -50,7 +50,7 @@ def long_list(data: Buffer, start: int, end: int, path: str) -> tuple[str, Attri
 
 
 def _release(data: Buffer, start: int, end: int) -> None:
-    """Returns the memory of decoded bytes to the system, if ``data`` is the copy of a large file."""
+    """Returns the memory of decoded bytes to the system if ``data`` is the mmap that ``skeleton`` made."""
     if isinstance(data, bytes) or not hasattr(data, "madvise"):
         return
     import mmap
@@ -64,7 +64,7 @@ def _release(data: Buffer, start: int, end: int) -> None:
 def _first_entry(data: Buffer, start: int, end: int, packed_key: int) -> tuple[int, bool]:
     """(position of the first entry of a list, whether the entries are packed).
 
-    Raises _Unusual if anything follows the packed entries, and Damage.
+    Raises _Unusual if other bytes follow the packed entries. Raises Damage.
     """
     if start >= end or data[start] != packed_key:
         return start, False
@@ -105,7 +105,7 @@ def _ints(data: Buffer, start: int, end: int, _: str) -> LongList:
 
 
 def _decoded(data: Buffer, at: int, end: int, key_bytes: int) -> Iterator[Any]:
-    """The varints of a list, in pieces. Before each varint is a key of ``key_bytes``: 0 if the list is packed, or 1."""
+    """The varints of a list, in pieces. Each varint follows ``key_bytes`` bytes of its key: 0 if packed, else 1."""
     import numpy
 
     while at < end:
@@ -116,7 +116,7 @@ def _decoded(data: Buffer, at: int, end: int, key_bytes: int) -> Iterator[Any]:
 
 
 def _of_one_size(raw: Any, key_bytes: int) -> tuple[Any, int] | None:
-    """(complete varints at the beginning of ``raw``, number of their bytes with keys).
+    """(values of the complete varints at the beginning of ``raw``, number of bytes that these varints and keys take).
 
     Returns None unless all varints have the same size of at most 3 bytes.
     """
@@ -142,7 +142,7 @@ def _of_one_size(raw: Any, key_bytes: int) -> tuple[Any, int] | None:
 
 
 def _of_two_sizes(raw: Any, key_bytes: int) -> tuple[Any, int] | None:
-    """``_of_one_size`` for varints of one or two bytes."""
+    """Like ``_of_one_size``, for varints of one or two bytes."""
     import numpy
 
     if ((raw[1:] & raw[:-1]) > 127).any():
@@ -161,7 +161,7 @@ def _of_two_sizes(raw: Any, key_bytes: int) -> tuple[Any, int] | None:
 
 
 def _of_any_size(raw: Any, key_bytes: int) -> tuple[Any, int]:
-    """``_of_one_size`` for varints of any size. Raises _Unusual for damaged or other bytes."""
+    """Like ``_of_one_size``, for varints of any size. Raises _Unusual if the bytes have another form."""
     import numpy
 
     ends = numpy.flatnonzero(raw < 128)
@@ -216,7 +216,7 @@ def _strings(data: Buffer, start: int, end: int, _: str) -> LongList:
 
 
 def _of_known(raw: bytes, found: dict[bytes, int]) -> tuple[bytes, int] | None:
-    """The result of ``_coded``, computed faster. None unless all texts are in ``found`` and differ in size."""
+    """The result of ``_coded``, computed faster. None unless all texts are in ``found`` and have different sizes."""
     sizes = bytes([field[1] for field in found])
     if len(set(sizes)) != len(found) or not found:
         return None

@@ -12,7 +12,7 @@ from irlint.parsers.onnx.protobuf import LONGEST_TEXT
 if TYPE_CHECKING:
     from irlint.parsers.onnx.protobuf import Buffer, LongTexts
 
-#: The replacement of a long text begins with this many bytes of the text.
+#: The replacement of a long text begins with the first SHOWN bytes of the text.
 SHOWN = 48
 
 #: This many bytes are hashed at once.

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from irlint.parsers.onnx.attribute_faults import Where
     from irlint.parsers.onnx.protobuf import Buffer, Fields, LongTexts, Span
 
-#: ``long_lists`` may read attributes with more bytes than this.
+#: ``long_lists`` tries to read attributes with more bytes than this.
 _LONG_BYTES = 1 << 16
 
 #: At most this many bytes of a string attribute are kept.
@@ -47,7 +47,7 @@ _STRING_BYTES = 1 << 16
 
 _VALUE_METADATA = 4 << 3 | 2
 
-#: The metadata key that irlint reads. It is searched in the first _KEY_BYTES of an entry.
+#: The only metadata key that irlint reads. It is searched in the first _KEY_BYTES of each entry.
 _IGNORE = IGNORE.encode()
 _KEY_BYTES = 64
 
@@ -61,9 +61,9 @@ class Reader:
     def __init__(self, data: Buffer, files: tensors.Files) -> None:
         self.data = data
         self.files = files
-        #: The greatest depth of each TypeProto, by its bytes, in the order of the file.
+        #: The greatest depth at which each TypeProto occurs, by the bytes of the TypeProto, in the order of the file.
         self.types: dict[bytes, int] = {}
-        #: The names that are too long.
+        #: The names that were shortened because they are too long.
         self.long: LongTexts = {}
         #: The number of equal entries that were skipped, by the name of their list.
         self.skipped_entries: dict[str, int] = {}
@@ -99,7 +99,7 @@ class Reader:
         return spans if len(places) == len(spans) else [spans[at] for at in places]
 
     def _places(self, spans: Sequence[Span], name: str) -> Sequence[int]:
-        """The positions of the entries of a list to read. Counts the others in ``skipped_entries``."""
+        """The positions of the entries that must be read. Counts skipped entries in ``skipped_entries``."""
         if len(spans) <= MOST_EQUAL:
             return range(len(spans))
         from irlint.parsers.onnx.equal_entries import kept
@@ -130,7 +130,7 @@ class Reader:
         spans = self.entries(found, 11, "attribute_proto")
         defaults = [self._attribute(start, end, 2, faults, "", "function") for start, end in spans]
         names += [name for name, _ in defaults]
-        # Of two defaults of an attribute, the first counts.
+        # If an attribute has two defaults, the first one counts.
         attributes: dict[str, Attribute | None] = {**dict.fromkeys(names), **dict(reversed(defaults))}
         if len(attributes) < len(names):
             counts: dict[str, int] = {}
@@ -176,7 +176,7 @@ class Reader:
     def _initializer(self, record: GraphRecord, span: Span, depth: int) -> None:
         """Adds a TensorProto to the constants of a graph.
 
-        A damaged TensorProto becomes a fault and a constant of unknown type. Raises Damage if it also has no name.
+        A damaged TensorProto becomes a fault and a constant of unknown type. Raises Damage if it has no name.
         """
         plain = tensors.plain_constant(self.data, *span)
         if plain is not None and depth <= DEPTH_LIMIT:
@@ -194,9 +194,9 @@ class Reader:
         record.constants.append((last_text(self.data, found, 8, self.long), known))
 
     def _node(self, start: int, end: int, body_depth: int, where: Where) -> NodeRecord:
-        """The NodeProto in ``data[start:end]``, without damaged attributes. Raises Damage.
+        """The NodeProto in ``data[start:end]``. Omits damaged attributes. Raises Damage.
 
-        ``body_depth`` is the depth of bodies in the node: two more than the depth of the node.
+        ``body_depth`` is the depth of a body of this node. It is the depth of the node plus 2.
         """
         data = self.data
         if end - start <= PLAIN_BYTES and body_depth <= DEPTH_LIMIT:
@@ -266,7 +266,7 @@ class Reader:
         return attributes, duplicates
 
     def _metadata(self, spans: Iterable[Span]) -> dict[str, str]:
-        """The metadata entries of a node that irlint reads. Raises Damage."""
+        """The entries of a node's metadata that irlint reads. Raises Damage."""
         data = self.data
         for_irlint = [(start, end) for start, end in spans if _IGNORE in data[start : min(end, start + _KEY_BYTES)]]
         return tensors.string_entries(data, for_irlint) if for_irlint else {}
@@ -276,7 +276,8 @@ class Reader:
     ) -> tuple[str, Attribute | None]:
         """(name, attribute) of the AttributeProto in ``data[start:end]``.
 
-        The attribute is None if its type is a message and the message is missing. Adds to ``faults``. Raises Damage.
+        The attribute is None if its type is a message, and this message is missing. Adds the faults of the attribute to
+        ``faults``. Raises Damage.
         """
         data, before = self.data, len(faults)
         raw = data[start:end] if end - start <= SHARED_BYTES else b""
@@ -311,9 +312,9 @@ class Reader:
         return name, attribute
 
     def _value(self, kind: str, found: Fields, depth: int) -> Any:
-        """The value of an attribute; messages in it have this ``depth``. Raises Damage.
+        """The value of an attribute. A message in the value has this ``depth``. Raises Damage.
 
-        A missing message is None, a missing number 0, a missing text "". A value of undefined kind is None.
+        A missing message is None, a missing number is 0, and a missing text is "". A value of undefined kind is None.
         """
         data = self.data
         match kind:
@@ -361,7 +362,7 @@ class Reader:
 
 
 def damaged(where: str, damage: Damage, **details: Any) -> Fault:
-    """The fault of a file, or of a part of it, that cannot be decoded."""
+    """The fault of a file or a part of a file that cannot be decoded. ``where`` names the part."""
     return MALFORMED_ONNX.fault(f"{where} cannot be decoded: {damage}", help="export or copy the file again", **details)
 
 
@@ -408,7 +409,7 @@ def _is_in_function(where: Where, body_depth: int) -> bool:
 
 
 def _is_ignored(found: Fields, op: str, at: int) -> bool:
-    """Whether ONNX Runtime ignores attribute ``at`` of a node outside of bodies."""
+    """Whether ONNX Runtime ignores the attribute at position ``at`` of a node that is not in a body."""
     if op == "Constant":
         return at > 0
     has_inputs, has_outputs = 1 << 3 | 2 in found, 2 << 3 | 2 in found
@@ -416,7 +417,7 @@ def _is_ignored(found: Fields, op: str, at: int) -> bool:
 
 
 def _without_tensor(attribute: Attribute) -> Attribute:
-    """The attribute with an unknown tensor in place of a tensor, so that no check reports it."""
+    """The attribute. A tensor is replaced by an unknown one, so that no check reports its faults."""
     return Attribute(attribute.kind, Constant(Tensor())) if isinstance(attribute.value, Constant) else attribute
 
 

@@ -1,4 +1,7 @@
-"""A fast reader for plain nodes: their fields are in the common order, and their attributes were read before."""
+"""A fast reader for plain nodes. The fields of a plain node have the usual order, and its attributes are known.
+
+Attributes are known if an earlier node of the same operator had the same bytes for all of them.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ _INPUT, _OUTPUT, _NAME, _OP, _ATTRIBUTE, _DOC_STRING, _DOMAIN, _OVERLOAD, _METAD
     number << 3 | DELIMITED for number in (1, 2, 3, 4, 5, 6, 7, 8, 9)
 )
 
-#: The metadata key that irlint reads.
+#: The only metadata key that irlint reads.
 _IGNORE = IGNORE.encode()
 
 
@@ -45,7 +48,7 @@ class PlainNodes:
     def __init__(self) -> None:
         #: (name, value) of each attribute that was read, by its bytes.
         self.attributes: dict[bytes, tuple[str, Attribute]] = {}
-        #: All attributes of a node by its operator and by their bytes.
+        #: The attributes of a node, by (operator, bytes of all attributes).
         self._all_attributes: dict[tuple[str, bytes], dict[str, Attribute]] = {}
         self._ends: dict[bytes, End] = {}
 
@@ -93,10 +96,10 @@ class PlainNodes:
         )
 
     def _end(self, raw: bytes, start: int) -> End | None:
-        """The fields in ``raw`` from ``start`` on.
+        """The fields in ``raw`` from ``start`` on; None if the node is not plain.
 
-        Returns None if the attributes are not consecutive or were not stored by ``keep``, and for inputs, outputs,
-        names and the metadata that irlint reads. Raises IndexError and UnicodeDecodeError.
+        A plain node has no input, output or name after ``start``, and no metadata for irlint. Its attributes are
+        consecutive, and ``keep`` has stored them. Raises IndexError and UnicodeDecodeError.
         """
         texts = {_OP: "", _DOMAIN: "", _OVERLOAD: ""}
         at = start
@@ -133,7 +136,7 @@ def _size(raw: bytes) -> bytes:
 
 
 def _is_other_metadata(raw: bytes, start: int, end: int) -> bool:
-    """Whether ``raw[start:end]`` is a short key, which irlint does not read, and a value. Raises IndexError."""
+    """Whether ``raw[start:end]`` is a metadata entry with a short key that irlint does not read. Raises IndexError."""
     at = start + 2 + raw[start + 1]
     size = end - at - 2
     if size > 127:

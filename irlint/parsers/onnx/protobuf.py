@@ -1,6 +1,6 @@
-"""Protobuf's wire format. A message is read as the positions of its fields; bytes are not copied.
+"""Reads protobuf's wire format. A message is read as the positions of its fields; bytes are not copied.
 
-A key is ``number << 3 | wire type``.
+The key of a field is ``number << 3 | wire type``.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ Span = tuple[int, int]
 #: * A length-delimited field is a span.
 #: * A field of 32 or 64 bits is the position of its first byte.
 #:
-#: A number may occur in varints and in length-delimited fields. Then the key ``-number`` has a flag for each of these
-#: fields in the order of the file (True: length-delimited), and the key 0 is present.
+#: A number may occur in varints and in length-delimited fields. Then the key 0 is present, and the key ``-number`` has
+#: a flag for each of these fields in the order of the file. True means length-delimited.
 Fields = dict[int, list[Any]]
 
-#: The sizes in bytes of texts that are too long, by their replacements.
+#: The size in bytes of each text that is too long, by the replacement of the text.
 LongTexts = dict[str, int]
 
 #: The deepest nesting of messages and groups, as in Google's implementations.
@@ -43,10 +43,10 @@ _KEY_BYTES = 5
 #: The largest size of a field.
 _MOST_SIZE = MOST_BYTES - 16
 
-#: The largest packed field in bytes whose varints are counted.
+#: The varints in a packed field are counted only if the field has at most this many bytes.
 COUNTED_BYTES = 1 << 22
 
-#: The longest text in bytes that is read.
+#: A text of more bytes is replaced by a short text.
 LONGEST_TEXT = 1 << 16
 
 #: The largest number of equal short entries of a list that are read.
@@ -68,14 +68,14 @@ class Damage(Exception):
         self.field = field
         #: The position of the damage.
         self.at = at
-        #: The least number of bytes by which the field exceeds its message, 0 for other damage.
+        #: If the field is longer than its message, at least this many bytes are missing; 0 for other damage.
         self.excess = excess
 
 
 def fields(data: Buffer, start: int, end: int, found: Fields | None = None, depth: int = 0) -> Fields:
-    """The fields of the message in ``data[start:end]`` except groups, added to ``found``.
+    """Adds the fields of the message in ``data[start:end]``, except groups, to ``found``, and returns ``found``.
 
-    Raises Damage; ``found`` then has the fields before the damage.
+    Raises Damage. In that case, ``found`` has the fields before the damage.
     """
     if depth > DEPTH_LIMIT:
         raise _too_deep(start)
@@ -156,7 +156,7 @@ def entries(data: Buffer, start: int, end: int) -> Iterator[tuple[int, int, int]
 
 
 def _note_order(data: Buffer, start: int, end: int, found: Fields) -> None:
-    """Adds the keys 0 and ``-number`` to ``found``. The last fields in ``found`` are those of ``data[start:end]``."""
+    """Adds the keys 0 and ``-number`` to ``found``, whose last fields are those of ``data[start:end]``."""
     flags: dict[int, list[bool]] = {}
     for key in keys(data, start, end):
         if key & 5 == 0 and key in found and key ^ 2 in found:
@@ -209,7 +209,7 @@ def _past(data: Buffer, key: int, first: int, at: int) -> int:
 
 
 def merged(data: Buffer, spans: Iterable[Span], depth: int = 0) -> Fields:
-    """The fields of a message with pieces at ``spans``, which protobuf merges. Raises Damage."""
+    """The fields of a message that the file stores in pieces at ``spans``. Protobuf merges them. Raises Damage."""
     found: Fields = {}
     for start, end in spans:
         fields(data, start, end, found, depth)
@@ -279,7 +279,7 @@ def text(data: Buffer, span: Span, long: LongTexts | None = None) -> str:
 
 
 def last(found: Fields, key: int, default: int = 0) -> int:
-    """The value of a singular varint field. As in protobuf, it is the last one in the message."""
+    """The value of a singular varint field. As in protobuf, the last occurrence in the message counts."""
     values = found.get(key)
     return signed(values[-1]) if values else default
 
@@ -291,7 +291,7 @@ def last_int32(found: Fields, key: int) -> int:
 
 
 def last_known(found: Fields, key: int, known: Container[int]) -> int:
-    """The value of an enum field: the last ``known`` number, else the last number, else 0."""
+    """The value of an enum field: the last number that is in ``known``, else the last number, else 0."""
     values = found.get(key, (0,))
     return next((number for number in map(int32, reversed(values)) if number in known), int32(values[-1]))
 
@@ -315,7 +315,7 @@ def integers(data: Buffer, found: Fields, number: int) -> list[int]:
 
 
 def _in_order(data: Buffer, plain: Iterator[int], packed: Iterator[Span], order: Iterable[bool]) -> list[int]:
-    """The varints of a field in the order of the file. ``order`` has True for packed varints."""
+    """The varints of a field in the order of the file. ``order`` has True for each packed occurrence of the field."""
     values: list[int] = []
     for is_packed in order:
         if is_packed:

@@ -1,4 +1,4 @@
-"""Copies an ONNX file into memory without large weights. Truncating the file later does no harm."""
+"""Copies an ONNX file into memory without its large weights. If the file is truncated later, the copy stays valid."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from irlint.parsers.opening import shrunk
 if TYPE_CHECKING:
     from mmap import mmap
 
-#: The largest field that is read completely.
+#: Fields of at most this many bytes are always read. Longer weights are not.
 SHORT = 1 << 16
 
 #: The largest number of bytes of the key and the length of a field.
@@ -29,7 +29,7 @@ BLOCK = 1 << 16
 
 _MODEL, _GRAPH, _NODE, _ATTRIBUTE, _TENSOR, _SPARSE, _FUNCTION = range(7)
 
-#: The fields of each message that may contain large tensors, with the message in the field.
+#: For each message, the fields that may contain large tensors, and the message in each of these fields.
 _INNER = {
     _MODEL: {7: _GRAPH, 25: _FUNCTION},
     _GRAPH: {1: _NODE, 5: _TENSOR, 15: _SPARSE},
@@ -76,11 +76,11 @@ class _Copy:
         self.file_size = file_size
         self.block: int = getattr(file, "block", BLOCK)
         self.data = _memory(file_size)
-        #: The end of the last read. No byte before it has to be read.
+        #: The end of the last read. Bytes before this position were read or are not needed.
         self.read_end = 0
 
     def message(self, kind: int, start: int, end: int) -> None:
-        """Reads a message without large weights; of a damaged field, SHORT bytes and nothing after them."""
+        """Reads a message without large weights. At a damaged field, reads SHORT more bytes and stops."""
         at, data = start, self.data
         while at < end:
             if at + HEADER > self.read_end:
@@ -88,7 +88,7 @@ class _Copy:
             try:
                 length, begin = data[at + 1], at + 2
                 if length > 127:
-                    # Most lengths take one byte or two; a longer one is replaced by a length that no field has.
+                    # Most lengths take one or two bytes. A longer length is replaced by one that exceeds the file.
                     length += (data[begin] - 1) * 128 if data[begin] < 128 else self.file_size
                     begin += 1
                 is_read = data[at] & 0x87 == DELIMITED and begin + length <= min(end, self.read_end)
@@ -129,7 +129,7 @@ class _Copy:
         return several.end() if several is not None else varint(self.data, varint(self.data, at)[1])[1]
 
     def read(self, start: int, end: int) -> None:
-        """Reads the bytes from ``start`` to ``end`` that are after ``read_end``, and at least one block."""
+        """Reads the bytes from ``start`` to ``end``, without those before ``read_end``. Reads at least one block."""
         start = max(start, self.read_end)
         if start >= end:
             return

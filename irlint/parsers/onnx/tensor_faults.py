@@ -111,7 +111,7 @@ VALUE_FIELDS = {
     11: "uint64_data",
 }
 
-#: Matches packed varints if one of them may have more than 8 or 16 bits.
+#: By a number of bits: matches packed varints if the value of one of them may need more bits.
 _WIDE = {
     8: re.compile(rb"[\x80-\xff](?:[\x80-\xff]|[\x02-\x7f])"),
     16: re.compile(rb"[\x80-\xff]{2}(?:[\x80-\xff]|[\x04-\x7f])"),
@@ -122,10 +122,10 @@ _CODES = 5
 _STRINGS = 6 << 3 | 2
 _RAW = 9 << 3 | 2
 
-#: The largest dense tensor that ONNX Runtime makes of a sparse tensor.
+#: ONNX Runtime refuses a sparse tensor if the dense tensor would have more bytes.
 _MOST_BYTES = 1 << 31
 
-#: The largest number of elements of a tensor of indices that is examined.
+#: The numbers in a tensor of indices are examined only if there are at most this many.
 _MOST_EXAMINED = 1 << 20
 
 
@@ -182,7 +182,7 @@ def _has_elements(found: Fields, field: int, wire: int) -> bool:
 
 
 def _strings_text(found: Fields, dims: Sequence[int], filled: Sequence[str], external: bool) -> str:
-    """The fault in the place or the number of strings, or ""."""
+    """What is wrong with the place or the number of the strings, or ""."""
     others = [name for name in filled if name != "string_data"]
     strings = len(found.get(_STRINGS, ()))
     if external:
@@ -249,7 +249,7 @@ def _sparse_fault(text: str, severity: Severity | None = None) -> Fault:
 
 
 def _conversion_text(values: Constant, indices: Constant | None, dims: tuple[int, ...]) -> str:
-    """Why ONNX Runtime cannot convert the sparse tensor to a dense one, or "". Ignores the numbers in ``indices``."""
+    """Why ONNX Runtime cannot convert the sparse tensor to a dense one, or "". Does not read the indices themselves."""
     shape = values.tensor.shape or ()
     if any(dim < 0 for dim in dims):
         return f"the dims of the sparse tensor are {list(dims)}: a size is an integer of at least 0"
@@ -283,7 +283,7 @@ def _parts_text(values: Constant, indices: Constant, rank: int) -> str:
 
 
 def _size_text(what: str, part: Constant) -> str:
-    """The fault of values or indices with a wrong number of stored bytes, or ""."""
+    """The fault in the number of stored bytes of ``part``, or "". ``what`` is ``values`` or ``indices``."""
     count = elements(part.tensor.shape or ())  # type: ignore[arg-type]
     needed = byte_size(part.tensor.dtype, count)
     stored = part.stored.size if part.stored is not None else None
@@ -306,7 +306,7 @@ def _numbers(data: Buffer, indices_fields: Fields, indices: Constant) -> Sequenc
 
 
 def _index_fault(numbers: Sequence[int], indices_rank: int, dims: tuple[int, ...]) -> Fault | None:
-    """The fault of the first index out of range, or else of the first in wrong order."""
+    """The fault of the first index that is out of range, or else of the first index that breaks the ascending order."""
     limits = dims if indices_rank > 1 and dims else (elements(dims),)
     width = len(limits)
     rows = [tuple(numbers[at : at + width]) for at in range(0, len(numbers), width)]

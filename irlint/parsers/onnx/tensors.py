@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from irlint.dims import Shape
     from irlint.parsers.onnx.protobuf import Buffer, Fields, Span
 
-    #: (tensor without elements, number of elements, size in bytes). Both numbers are None for tensors that are too
-    #: large to be kept. The size is None for strings and unknown types.
+    #: (tensor without elements, number of elements, size in bytes). Both numbers are None if the tensor is too large
+    #: for its elements to be kept. The size is also None for strings and unknown types.
     Form = tuple[Tensor, int | None, int | None]
 
-    #: (size of a file or None, why it cannot be read or None, link that the ONNX checker refuses or None).
+    #: (size of a file or None, why the file cannot be read or None, why the ONNX checker refuses the path or None).
     FileFacts = tuple[int | None, str | None, str | None]
 
 #: The element types of TensorProto.DataType by number.
@@ -32,7 +32,7 @@ DTYPES = dict(enumerate(NUMBERED_TYPES, 1))
 
 _FLOAT_DATA, _INT32_DATA, _STRING_DATA, _INT64_DATA, _DOUBLE_DATA, _UINT64_DATA = 4, 5, 6, 7, 10, 11
 
-#: The floating-point types whose bit patterns are in ``int32_data``, one in each number.
+#: The floating-point types that ``int32_data`` holds as bit patterns, one in each number.
 CODED = frozenset(name for name in FLOATS if BITS[name] in (8, 16))
 
 #: The typed fields of element types. Other types use ``int32_data``.
@@ -75,11 +75,11 @@ class Files:
         self._facts: dict[str, FileFacts] = {}
 
     def path(self, location: str) -> str:
-        """The path of a file. As in runtimes, its name ends at a NUL."""
+        """The path of the file at ``location``. As in runtimes, the location ends at a NUL."""
         return beside(self.model, location.partition("\0")[0])
 
     def facts(self, location: str) -> FileFacts:
-        """The facts about a file."""
+        """The facts about the file at a ``location``, examined once."""
         location = location.partition("\0")[0]
         if location not in self._facts:
             self._facts[location] = self._examined(location)
@@ -124,7 +124,7 @@ def facts_beside(model: str, location: str) -> FileFacts:
 
 
 def plain_constant(data: Buffer, start: int, end: int) -> tuple[str, Constant] | None:
-    """(name, constant) of a plain TensorProto: dims, type, name and raw data in this order. None for other messages."""
+    """(name, constant) of a TensorProto with dims, type, name and raw data in this order. None for other messages."""
     head = data[start : min(end, start + _HEAD_BYTES)]
     at = 0
     try:
@@ -149,9 +149,9 @@ def plain_constant(data: Buffer, start: int, end: int) -> tuple[str, Constant] |
 
 @lru_cache(1024)
 def _form_of(head: bytes) -> Form | None:
-    """The form of the dims and the type in ``head``.
+    """The form of a tensor by the fields ``dims`` and ``data_type`` in ``head``.
 
-    None if ``head`` is damaged or has other fields, and for strings and unknown types.
+    Returns None if ``head`` is damaged or has other fields, and if the type is string or unknown.
     """
     try:
         found = protobuf.fields(head, 0, len(head))
@@ -162,7 +162,7 @@ def _form_of(head: bytes) -> Form | None:
 
 
 def _raw_constant(form: Form, data: Buffer, start: int, end: int) -> Constant:
-    """The constant with the raw data ``data[start:end]``."""
+    """The constant of this form with the raw data ``data[start:end]``."""
     tensor, count, needed = form
     size = end - start
     dtype = tensor.dtype
@@ -214,22 +214,22 @@ def _decoded(dtype: str, shape: Shape | None, count: int, raw: bytes) -> Tensor:
     return Tensor(dtype, shape, weights.contents(dtype, count, raw))
 
 
-#: Many integer constants, such as target shapes, have the same elements: they share one tensor.
+#: Integer constants with the same elements, such as the target shapes of several Reshapes, share one tensor.
 _integers = lru_cache(1024)(_decoded)
 
 
 @lru_cache(1024)
 def _form(dims: tuple[int, ...], number: int) -> Form:
-    """The form of a tensor with these dims and this number of the type, all unsigned varints."""
+    """The form of a tensor with these ``dims`` and this ``data_type``. Both are unsigned varints."""
     sizes = tuple(map(protobuf.signed, dims))
     dtype, count = DTYPES.get(protobuf.int32(number)), _small_count(sizes)
     return Tensor(dtype, sizes), count, None if count is None else weights.byte_size(dtype, count)
 
 
 def sparse_constant(data: Buffer, found: Fields, files: Files, depth: int) -> tuple[str, Constant]:
-    """(name, dense tensor) of a SparseTensorProto at ``depth`` with the fields ``found``. Raises Damage.
+    """(name, dense constant) of a SparseTensorProto at ``depth`` with the fields ``found``. Raises Damage.
 
-    The ``parts`` of the dense tensor are the values and the indices.
+    The ``parts`` of the dense constant are two constants: the values and, if present, the indices.
     """
     from irlint.parsers.onnx.tensor_faults import sparse_faults
 
@@ -245,7 +245,7 @@ def sparse_constant(data: Buffer, found: Fields, files: Files, depth: int) -> tu
 
 
 def _raw(data: Buffer, span: Span, dtype: str | None, dims: tuple[int, ...]) -> tuple[Stored, Contents | None]:
-    """(place of the elements in ``raw_data``, the elements if they are few and match the shape)."""
+    """(where ``raw_data`` is, its elements or None). Elements are kept if they are few and match the shape."""
     start, end = span
     stored = Stored(end - start, offset=start, available=end - start)
     count = _small_count(dims)
@@ -255,7 +255,7 @@ def _raw(data: Buffer, span: Span, dtype: str | None, dims: tuple[int, ...]) -> 
 
 
 def _typed(data: Buffer, found: Fields, dtype: str | None, dims: tuple[int, ...]) -> tuple[Stored, Contents | None]:
-    """``_raw`` for the typed field of ``dtype``, such as ``float_data``. Raises Damage."""
+    """Like ``_raw``, for the typed field of ``dtype``, such as ``float_data``. Raises Damage."""
     if dtype is None or dtype == "string":
         return Stored(None, coded=_coded_span(found, _STRING_DATA)), None
     number = _TYPED_FIELDS.get(dtype, _INT32_DATA)
@@ -281,7 +281,7 @@ def _typed(data: Buffer, found: Fields, dtype: str | None, dims: tuple[int, ...]
 
 
 def _coded_span(found: Fields, number: int) -> tuple[int, int] | None:
-    """The span from the first to the last length-delimited occurrence of a field."""
+    """The span from the start of the first to the end of the last length-delimited occurrence of a field, or None."""
     spans = found.get(number << 3 | protobuf.DELIMITED)
     return (spans[0][0], spans[-1][1]) if spans else None
 
@@ -289,7 +289,7 @@ def _coded_span(found: Fields, number: int) -> tuple[int, int] | None:
 def _external(
     entries: Mapping[str, str], files: Files, dtype: str | None, dims: tuple[int, ...]
 ) -> tuple[Stored, Contents | None]:
-    """``_raw`` for external data."""
+    """Like ``_raw``, for external data."""
     location = entries.get("location", "")
     file_size, reason, link = files.facts(location)
     offset, length = _natural(entries.get("offset", "0")), _natural(entries.get("length", "0"))
@@ -327,12 +327,12 @@ def string_pairs(data: Buffer, spans: list[Span] | tuple[()], depth: int) -> lis
 
 
 def _are_plain(keys: list[str]) -> bool:
-    """Whether the keys of external data are distinct, and no others than location, offset and length."""
+    """Whether the keys of external data are distinct, and each is location, offset or length."""
     return len(set(keys)) == len(keys) and all(key in ("location", "offset", "length") for key in keys)
 
 
 def _small_count(dims: tuple[int, ...]) -> int | None:
-    """The number of elements; None for a negative dim, or for more elements than are kept."""
+    """The number of elements; None if a dim is negative, or if there are more than CONTENTS_LIMIT."""
     count = 1
     for dim in sorted(dims):
         count *= dim

@@ -1,6 +1,6 @@
 """Reads ONNX's TypeProto: the declared type, the missing part of an incomplete type, and the names of sizes.
 
-The identifier of a name is a Python identifier: ``batch_size`` for ``batch.size``.
+Each name of a size gets a Python identifier, such as ``batch_size`` for ``batch.size``.
 """
 
 from __future__ import annotations
@@ -33,32 +33,32 @@ _NUMBERED = (1, 5, 8)
 
 _DIM_VALUE, _DIM_PARAM = 1 << 3, 2 << 3 | 2
 
-#: The number of characters of a text that its identifier uses.
+#: The identifier of a name uses at most this many characters of the name.
 LONGEST = 200
 
-#: Functions in the texts of sizes.
+#: Names of functions in expressions of sizes. No identifier may equal one of these.
 _RESERVED = frozenset({"min", "max", "abs"})
 
 
 @record
 class FileTypes:
-    """The types of a file by the bytes of their TypeProto."""
+    """The types of a file. A key of type ``bytes`` is the bytes of a TypeProto."""
 
-    #: The type; None if it is empty; the fault of a damaged TypeProto.
+    #: The type in a TypeProto, None for an empty TypeProto, or a fault for a damaged one.
     types: Types
-    #: A text for what an incomplete type lacks.
+    #: What an incomplete type lacks, as a text. Other types have no entry.
     flaws: Mapping[bytes, str]
-    #: A text for the sizes below 0.
+    #: The sizes below 0 as a text. Types without such a size have no entry.
     negative: Mapping[bytes, str]
-    #: The name of a size in the file, by its symbol, if the two differ.
+    #: The name of a size in the file, by the symbol of this size. Omitted if the two are equal.
     symbols: Mapping[str, str]
 
 
 def file_types(depths: Mapping[bytes, int], inputs: Set[bytes], long: LongTexts) -> FileTypes:
     """The types of a file.
 
-    ``depths`` maps each TypeProto to its depth. ``inputs`` are the TypeProtos of the model's inputs. Adds names of
-    sizes that are too long to ``long``.
+    ``depths`` maps each TypeProto to its depth. ``inputs`` are the TypeProtos of the model's inputs. Names of
+    sizes that are too long are added to ``long``.
     """
     texts: dict[str, None] = {}
     texts_of_inputs: dict[str, None] = {}
@@ -96,7 +96,7 @@ def file_types(depths: Mapping[bytes, int], inputs: Set[bytes], long: LongTexts)
 def type_of(raw: bytes, dim: Callable[[str], MaybeDim], long: LongTexts) -> Type | None:
     """The type in a TypeProto; None if the TypeProto is empty. Raises Damage.
 
-    ``dim`` returns the size for a ``dim_param``. Adds names that are too long to ``long``.
+    ``dim`` returns the size for a ``dim_param``. Names that are too long are added to ``long``.
     """
     return _type_at(raw, [(0, len(raw))], dim, long)
 
@@ -128,7 +128,7 @@ def _chosen(raw: bytes, spans: list[Span]) -> tuple[int, Fields]:
         return 0, {}
     key, pieces = present[0], found[present[0]]
     if len(present) > 1:
-        # As in protobuf, the last field counts, and a field clears earlier pieces of other fields.
+        # As in protobuf, the last field counts. Each field of the oneof clears the earlier pieces of the other fields.
         *_, other, key = sorted(present, key=lambda key: found[key][-1])
         pieces = [span for span in found[key] if span > found[other][-1]]
     return key >> 3, merged(raw, pieces)
@@ -205,12 +205,12 @@ def _numbers(raw: bytes) -> tuple[int, ...]:
 
 
 def usable(known: Type | None) -> Type:
-    """What operators see of an incomplete type: a tensor, or an unknown value."""
+    """The part of an incomplete type that operators may use: the type if it is a tensor, else UNKNOWN."""
     return known if isinstance(known, Tensor) else UNKNOWN
 
 
 def identifiers(texts: Iterable[str]) -> dict[str, str]:
-    """A distinct Python identifier for each name of a size. The texts "?" and "" name no size."""
+    """A distinct Python identifier for each name of a size. The texts "?" and "" are not names."""
     named = [text for text in texts if text not in {"", "?"}]
     found = {text: text for text in named if _can_be_symbol(text)}
     taken = set(found)
@@ -222,7 +222,7 @@ def identifiers(texts: Iterable[str]) -> dict[str, str]:
 
 
 def expressions(texts: Iterable[str], inputs: Collection[str]) -> dict[str, Dim]:
-    """The sizes of texts such as ``2*H``, which are expressions of the sizes ``inputs`` of inputs."""
+    """The size for each text that is an expression, such as ``2*H``, of the names of sizes in ``inputs``."""
     candidates = [
         text for text in texts if text not in inputs and not text.isidentifier() and any(map(str.isalpha, text))
     ]

@@ -1,4 +1,4 @@
-"""Checks the parts of messages that irlint does not use. Protobuf refuses a file for damage in any part."""
+"""Checks the fields of messages that irlint does not use. Protobuf refuses a file with damage in any field."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from irlint.parsers.onnx.protobuf import DELIMITED, Damage, fields
 if TYPE_CHECKING:
     from irlint.parsers.onnx.protobuf import Buffer, Fields, Span
 
-    #: The length-delimited fields of a message by key, without texts and bytes: the layout of a message, or the size
-    #: of a packed number in bytes (0: varints).
+    #: The length-delimited fields of a message, by key. The value for a field with a message is the layout of that
+    #: message. The value for packed numbers is the size of one number in bytes, or 0 for varints. Texts are omitted.
     Layout = dict[int, Any]
 
 #: The number of bytes of packed varints that are examined at once.
@@ -23,7 +23,11 @@ _TOO_LONG = b"\1" * 10
 def _layout(
     *, varints: tuple[int, ...] = (), floats: int = 0, doubles: int = 0, **inner: int | tuple[int, ...]
 ) -> Layout:
-    """The layout of a message with these numbers of packed fields and of inner messages, by their _LAYOUTS."""
+    """The layout of a message.
+
+    The first three arguments are the numbers of packed fields. A key of ``inner`` is a name in _LAYOUTS, and its value
+    is the numbers of the fields with this message.
+    """
     widths = dict.fromkeys(varints, 0)
     widths |= {number: width for number, width in ((floats, 4), (doubles, 8)) if number}
     layout: Layout = {number << 3 | DELIMITED: width for number, width in widths.items()}

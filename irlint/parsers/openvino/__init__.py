@@ -34,14 +34,14 @@ from irlint.records import NOTHING
 if TYPE_CHECKING:
     from irlint.parsers.openvino.positions import Position
 
-#: Deeper nested bodies are not read.
+#: Bodies at a greater depth of nesting are not read.
 DEEPEST = 50
 _BODIES = ("body", "then_body", "else_body")
 _PORT_MAPS = ("port_map", "then_port_map", "else_port_map")
 
 
 def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
-    """The model in an IR document; without a graph if the document cannot be read.
+    """The model in an IR document. If the document cannot be read, the model has no graph.
 
     ``data`` is the document, if the caller has read it. Raises OSError if the document cannot be opened.
     """
@@ -81,7 +81,7 @@ def _document(data: bytes) -> tuple[Element | None, list[Problem]]:
 
 
 def facts_beside(model: str, _: str) -> tuple[int | None, str | None, bool]:
-    """(size of the ``.bin`` file or None, why it cannot be read or None, whether it stays unread)."""
+    """(size of the ``.bin`` file or None, why it cannot be read or None, whether irlint does not read it)."""
     weights = weights_beside(model)
     weights.close()
     return _facts(weights)
@@ -99,7 +99,7 @@ def positions_in(data: bytes, elements: Iterable[int]) -> Mapping[int, Position]
 
 
 def _outside_errors(xml_problems: list[Problem], problems: list[Problem]) -> list[Problem]:
-    """The XML problems of elements without other errors."""
+    """The XML problems whose elements have no error among ``problems``."""
     errors = {each.place.element for each in problems if each.place and each.fault.severity is Severity.ERROR}
     return [each for each in xml_problems if each.place is None or each.place.element not in errors]
 
@@ -161,7 +161,7 @@ class _GraphReader:
         self.problems: list[Problem] = []
 
     def graph(self, element: Element, path: str, name: str, *, live: bool, depth: int = 0) -> Graph:
-        """The graph in a ``<net>`` or a body. ``live`` is True if OpenVINO creates the graph."""
+        """The graph in a ``<net>`` or a body. ``live`` states whether OpenVINO creates the graph."""
         outer, self.layers.complaints = self.layers.complaints, Complaints()
         children = first_children(element)
         layers, edges, place = self._layers_edges_and_place(element, children)

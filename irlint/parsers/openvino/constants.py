@@ -53,7 +53,7 @@ REQUIRED = ("element_type", "shape", "offset", "size")
 #: The texts of attributes; None for a missing attribute.
 Texts = tuple[str | None, ...]
 
-#: (type and shape, number of elements or None above CONTENTS_LIMIT, attribute ``size``).
+#: (tensor with type and shape, number of elements or None if there are more than CONTENTS_LIMIT, attribute ``size``).
 Header = tuple[Tensor, int | None, int | None]
 
 
@@ -69,7 +69,7 @@ class WeightsFile:
     file: BinaryIO | None = None
 
     def bytes_at(self, offset: int, size: int) -> bytes:
-        """At most ``size`` bytes from ``offset``; none if they cannot be read."""
+        """At most ``size`` bytes from ``offset``; b"" if the file cannot be read."""
         if self.file is None:
             return b""
         try:
@@ -115,7 +115,7 @@ def weights_beside(path: str | os.PathLike[str]) -> WeightsFile:
 
 
 def want_small_constants(root: Element, weights: WeightsFile) -> None:
-    """Requests all small constants from a remote file."""
+    """If the weights file is remote, fetches and keeps all small constants."""
     if weights.file is None or weights.size is None:
         return
     spans = []
@@ -239,12 +239,12 @@ def _shape(layer: Layer, reader: LayerReader) -> tuple[int, ...] | None:
 
 
 def _has_plus_sign(field: str) -> bool:
-    """OpenVINO reads a plus sign in other numbers, but not in a shape."""
+    """Whether a size has a plus sign. OpenVINO accepts a plus sign in other numbers, but refuses it in a shape."""
     return field.strip(BLANKS).startswith("+")
 
 
 def _exceeds_size(layer: Layer, shape: tuple[int, ...]) -> bool:
-    """Whether a shape needs more bytes than ``size`` states; True if they cannot be compared."""
+    """Whether a shape needs more bytes than ``size`` states. True if the size or element type is missing or invalid."""
     try:
         size = natural(layer.attributes["size"].value)
         needed = byte_size(stored_type(layer.attributes["element_type"].value), elements(shape))

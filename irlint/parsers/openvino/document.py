@@ -1,4 +1,4 @@
-"""Parses documents that OpenVINO accepts but does not write."""
+"""Parses IR documents in any form that OpenVINO reads, also in a form that OpenVINO never writes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def document(data: bytes) -> tuple[Element | None, list[Problem]]:
-    """The root element, or None if OpenVINO refuses the document, and the problems of the XML.
+    """(root element or None if OpenVINO refuses the document, problems of the XML).
 
-    Raises ModuleNotFoundError if the document needs lxml, which is not installed.
+    Raises ModuleNotFoundError if parsing the document needs lxml, and lxml is not installed.
     """
     from irlint.parsers.openvino.xml import Broken, decoded, fixed
 
@@ -81,7 +81,7 @@ def _is_limit_of_libxml2(error: Exception, encoding: str) -> bool:
 
 
 def _libxml2_message(error: Exception, text: str) -> tuple[str, Place]:
-    """The message of libxml2, and the element at or before its position."""
+    """(message of libxml2, place of the last start tag before the end of the line of the error)."""
     from irlint.parsers.openvino.xml import start_tags
 
     line, column = getattr(error, "position", (1, 1))
@@ -114,7 +114,7 @@ def _problem_of_broken(broken: Broken, text: str) -> Problem:
 
 
 def _problems_of_leniencies(leniencies: Iterable[Leniency], text: str) -> list[Problem]:
-    """One problem for each kind of XML defect that OpenVINO accepts, at its first place."""
+    """One problem for each kind of XML defect that OpenVINO accepts. Its place is the first defect of the kind."""
     from irlint.parsers.openvino.positions import line_and_column, line_starts
 
     kinds: dict[str, list[Leniency]] = {}

@@ -1,4 +1,4 @@
-"""Complains of layers with the id of another layer, and removes exact repetitions."""
+"""Complains of layers that have the id of another layer. Removes layers that repeat another layer exactly."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _facts(layer: Layer) -> list[object]:
 
 
 def complain_of_duplicate_layers(wiring: Wiring, reader: LayerReader) -> None:
-    """Complains of each layer with the id of an earlier layer; counts it in ``wiring.nameless`` if edges use the id."""
+    """Complains of each layer with the id of an earlier layer; adds it to ``wiring.nameless`` if edges use the id."""
     used = {edge.to_layer for edge in wiring.edges} | {edge.from_layer for edge in wiring.edges}
     missing = sorted(wiring.unknown)
     for key, layers in wiring.by_key.items():
@@ -58,7 +58,7 @@ def complain_of_duplicate_layers(wiring: Wiring, reader: LayerReader) -> None:
 
 
 def _other_id(missing: Sequence[int], layers: Sequence[Layer], wiring: Wiring) -> str:
-    """The help for ``layers`` with the same id. Edges name the ids in ``missing``, but no layer has them."""
+    """The help for ``layers`` with the same id. ``missing`` are the ids that edges use, and that no layer has."""
     if len(missing) != 1:
         return "change the id of one of the two, and the edges that refer to it"
     fitting = (
@@ -82,7 +82,7 @@ def _fit_if_renamed(layer: Layer, other: Layer, missing: int, wiring: Wiring) ->
 
 
 def _has_named_ports(layer: Layer, key: int | None, wiring: Wiring) -> bool:
-    """Whether a layer has the ports of the edges of the id ``key``, and an edge at each input port."""
+    """Whether the edges of the layer id ``key`` fit the ports of ``layer``, and one leads into each of its inputs."""
     ins, outs = wiring.edges_at("input", key), wiring.edges_at("output", key)
     given = {port.id for port in layer.inputs}
     return ins.keys() == given and outs.keys() <= {port.id for port in layer.outputs}

@@ -25,7 +25,7 @@ def complain_of_reversed_edge(edge: Edge, wiring: Wiring, reader: LayerReader) -
 
 
 def complain_of_end(edge: Edge, wiring: Wiring, reader: LayerReader, side: Side) -> None:
-    """Complains of a missing end of an edge, unless another complaint covers it."""
+    """Complains of an edge with a missing layer or port at one end, unless another complaint covers this end."""
     key, id = edge.end(side)
     if key not in wiring.by_key:
         if ("layer", key, 0) not in wiring.reported and (side == "from" or not wiring.feeds_live_layer(key)):
@@ -92,7 +92,7 @@ def complain_of_duplicate_edge(edge: Edge, layer: Layer, wiring: Wiring, reader:
 
 
 def complain_of_duplicate_ports(layer: Layer, wiring: Wiring, version: int, reader: LayerReader) -> None:
-    """Complains of each port of a layer whose id an earlier port on the same side has."""
+    """Complains of each port of a layer that has the id of an earlier port on the same side."""
     for kind, ports in (("input", layer.inputs), ("output", layer.outputs)):
         first = {port.id: at for at, port in reversed(list(enumerate(ports)))}
         if len(first) == len(ports):
@@ -117,9 +117,10 @@ def complain_of_duplicate_ports(layer: Layer, wiring: Wiring, version: int, read
 def complain_of_unconnected_ports(
     found: Sequence[UnconnectedPorts], wiring: Wiring, reader: LayerReader, place: Place
 ) -> None:
-    """Complains of ports without an edge, except for one layer for each complaint about a lost edge.
+    """Complains of ports into which no edge leads.
 
-    The lost edge was probably intended for that layer. Its complaint is an error if OpenVINO refuses the port.
+    For each complaint about a lost edge, omits one of these complaints, because the lost edge probably belongs to the
+    port. If OpenVINO refuses the port, the complaint about the lost edge becomes an error.
     """
     if len(found) > 1 and not wiring.edges:
         refused = any(each.refused for each in found)

@@ -9,7 +9,7 @@ from irlint.parsers.openvino.layers import Element, Layer, LayerReader, has_repe
 from irlint.parsers.openvino.operations import FILLED_IN
 from irlint.parsers.openvino.wiring import SINKS, Edge, UnconnectedPorts, Wiring, mark_live, wiring_of
 
-#: The target of an edge that leads to no port.
+#: The entry of ``Wiring.targets`` for an edge whose target port does not exist.
 _NO_TARGET: tuple[None, list[int]] = (None, [])
 
 
@@ -22,9 +22,10 @@ def wired(
     version: int,
     live: bool,
 ) -> None:
-    """Sets ``given`` of each layer and, in a ``live`` graph, ``live``; complains of edges and ports that do not fit.
+    """Sets ``given`` of each layer, and complains of edges and ports that do not fit.
 
-    Complaints are errors if OpenVINO refuses the model, else warnings. ``place`` is the place of the edges.
+    If OpenVINO creates the graph (``live``), also sets ``live`` of each layer. A complaint is an error if OpenVINO
+    refuses the model, else a warning. ``place`` is the place of ``<edges>``.
     """
     wiring = wiring_of(layers, elements, reader)
     if not layers:
@@ -54,7 +55,7 @@ def wired(
 
 
 def _connect(wiring: Wiring, reader: LayerReader) -> set[Layer]:
-    """Sets ``given`` of each layer; returns the layers with unconnected ports that a complaint already explains."""
+    """Sets ``given`` of each layer; returns the layers whose unconnected ports another complaint explains."""
     targets, sources = wiring.targets, wiring.sources
     excused: set[Layer] = set()
     lost: list[Edge] = []
@@ -85,7 +86,7 @@ def _connect(wiring: Wiring, reader: LayerReader) -> set[Layer]:
 def _lost_edge_complaints(
     lost: Iterable[Edge], unconnected_layers: Iterable[Layer], wiring: Wiring, reader: LayerReader
 ) -> list[int]:
-    """The indices of the complaints about ``lost`` edges, except for edges to layers with unconnected ports."""
+    """The indices of the complaints about ``lost`` edges. Omits edges into layers that have unconnected ports."""
     by_element = {complaint.place.element: at for at, complaint in enumerate(reader.complaints)}
     by_layer: dict[int, int] = {}
     for edge in wiring.edges:
@@ -118,7 +119,7 @@ def _is_reversed(edge: Edge, wiring: Wiring) -> bool:
 
 
 def _unconnected_ports(layer: Layer, version: int) -> list[UnconnectedPorts]:
-    """A record for each unconnected port, or one record if no port of several has an edge."""
+    """A record for each unconnected port. If no edge leads into any of several ports, there is only one record."""
     if has_repeated_ids(layer.inputs):
         return []
     found = [at for at, port in enumerate(layer.inputs) if layer.given[at] is None and port.id >= 0]
@@ -131,7 +132,7 @@ def _unconnected_ports(layer: Layer, version: int) -> list[UnconnectedPorts]:
 
 
 def _is_required(layer: Layer, at: int, version: int) -> bool:
-    """Whether OpenVINO refuses a layer whose inputs from ``at`` on have no edge."""
+    """Whether OpenVINO refuses a layer if no edge leads into its inputs from position ``at`` on."""
     if at == 0 and layer.type in SINKS:
         return True
     return version > 10 and (at == 0 or at >= FILLED_IN.get(layer.op, 0))

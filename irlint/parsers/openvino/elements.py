@@ -1,4 +1,4 @@
-"""Parses documents in the form that OpenVINO writes. Other documents need lxml, which takes long to import."""
+"""Parses XML documents in the form that OpenVINO writes. Other documents need lxml, whose import takes long."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def read(text: str) -> Element | None:
 
 
 def _place(text: str, element: Element) -> bool:
-    """Adds text to an element, or after its last child; returns False if OpenVINO does not write such text."""
+    """Adds a text to an element, after its last child if any. Returns False if OpenVINO does not write such a text."""
     if text.strip(BLANKS) and not (
         text.isascii() and text.translate(WITHOUT_LINES).isprintable() and not any(each in text for each in '&">')
     ):
@@ -126,7 +126,7 @@ def _place(text: str, element: Element) -> bool:
 
 
 def _tag(inside: str) -> Tag | None:
-    """The start tag with this text between ``<`` and ``>``; None if OpenVINO does not write such a tag."""
+    """The start tag with this text between ``<`` and ``>``; None if OpenVINO writes no tag in this form."""
     empty = inside.endswith("/")
     first, *parts = (inside[:-1] if empty else inside).removesuffix(" ").split('"')
     name, between, attribute = first.partition(" ")
@@ -153,7 +153,7 @@ def _without_signs(text: str) -> str:
 
 
 def _decoded_value(text: str) -> str | None:
-    """The decoded value of an attribute; None if OpenVINO does not write such a value."""
+    """The decoded value of an attribute; None if OpenVINO writes no value in this form."""
     if not text.isprintable() and text:
         return None
     if "&" not in text:

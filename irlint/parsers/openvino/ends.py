@@ -1,4 +1,4 @@
-"""The helps for wrong edges: the port or layer that an edge probably should name."""
+"""Makes the help for a wrong edge: names the port or layer that the edge should probably use."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from irlint.parsers.openvino.wiring import Edge, Wiring
 
 
-#: The helps of at most this many faults search the graph.
+#: For at most this many faults of a graph, the help searches the graph for the right port.
 MOST_SEARCHES = 10
 
 
 def port_help(edge: Edge, side: str, layer: Layer, wiring: Wiring) -> str:
-    """The help for an edge to a missing port of ``layer``: the correct port, if only one fits."""
+    """The help for an edge that names a missing port of ``layer``. It proposes another port if only one port fits."""
     kind, ports = ("output", layer.outputs) if side == "from" else ("input", layer.inputs)
     several = f"; if a layer has several <{kind}> elements, only the first counts"
     general = f'correct "{side}-port" of the edge, or give the layer the port{several * layer.may_repeat_children}'
@@ -46,7 +46,7 @@ def port_help(edge: Edge, side: str, layer: Layer, wiring: Wiring) -> str:
 
 
 def edge_help(edge: Edge, other: Edge, wiring: Wiring) -> str:
-    """The help for two edges into one port: which of them to remove, if only one fits the declared type."""
+    """The help for two edges into one port. If only one edge fits the declared type, proposes to remove the other."""
     general = "remove one of the two edges, or connect it to another port"
     if edge.from_layer == other.from_layer or not _may_search(wiring):
         return general
@@ -68,14 +68,14 @@ def _may_search(wiring: Wiring) -> bool:
 
 
 def _declared_target_type(edge: Edge, wiring: Wiring) -> Tensor | None:
-    """The declared type of the port after an edge; None without declared axes."""
+    """The declared type of the port into which an edge leads; None if it declares no axes."""
     target = wiring.targets.get(edge.target)
     types = (port.type for port in (target[0].inputs if target is not None else ()) if port.id == edge.to_port)
     return next((type for type in types if type.shape), None)
 
 
 def _declared_source_type(edge: Edge, wiring: Wiring) -> Tensor | None:
-    """The declared type of the port before an edge; None without declared axes."""
+    """The declared type of the port from which an edge leads; None if it declares no axes."""
     value = wiring.sources.get(edge.source)
     type = value.type if value is not None else None
     return type if isinstance(type, Tensor) and type.shape else None
@@ -90,7 +90,7 @@ def _unused_ports(declared: Tensor, downstream: Collection[int], wiring: Wiring)
 
 
 def _downstream(edge: Edge, wiring: Wiring) -> set[int]:
-    """The ids of the layer after an edge and of all layers that depend on it."""
+    """The id of the layer into which an edge leads, and the ids of all layers that depend on this layer."""
     found, waiting = {edge.to_layer}, [edge.to_layer]
     while waiting:
         for user in wiring.users_of(waiting.pop()):

@@ -18,7 +18,7 @@ from irlint.parsers.openvino.operations import SPELLINGS
 from irlint.parsers.openvino.types import BLANKS, integer, leading_number, natural, port_precision, renamed_type
 from irlint.records import record
 
-#: Longer names are cut to their first SHOWN_OF_LONG characters.
+#: A name with more characters is replaced by its first SHOWN_OF_LONG characters, its length and a hash.
 LONGEST_NAME = 1 << 16
 SHOWN_OF_LONG = 48
 
@@ -100,9 +100,9 @@ class Layer:
     version: str | None
     children: dict[str, Element]
     attributes: dict[str, Attribute]
-    #: The value of each input port in the order of the file; None if no edge brings one.
+    #: The value of each input port, in the order of the file; None for a port into which no edge leads.
     given: list[Value | None]
-    #: Ports; a missing or invalid port id is -1.
+    #: The ports. The id of a port without a valid id is -1.
     inputs: tuple[Port, ...] = ()
     outputs: tuple[Port, ...] = ()
     values: tuple[Value, ...] = ()
@@ -111,7 +111,7 @@ class Layer:
     data: Place | None = None
     #: Whether two inputs or two outputs have the same id.
     has_repeated_ids: bool = False
-    #: False if all children have different names.
+    #: Whether two children may have the same name.
     may_repeat_children: bool = False
 
     @property
@@ -126,9 +126,10 @@ class Layer:
 
 
 class Complaints(list[Complaint]):
-    """The complaints about one graph: at most MOST_LISTED of one rule and severity.
+    """The complaints about one graph: at most MOST_LISTED for each rule and severity.
 
-    ``counts`` includes the omitted ones. ``omitted`` has one complaint for all omitted ones of a rule and severity.
+    ``counts`` has the number of all complaints, including omitted ones. ``omitted`` has one complaint for each rule
+    and severity with omitted complaints.
     """
 
     def __init__(self) -> None:
@@ -137,7 +138,7 @@ class Complaints(list[Complaint]):
         self.omitted: dict[tuple[str, str], Complaint] = {}
 
     def omits(self, rule: Rule, severity: Severity, place: Place) -> bool:
-        """Counts a complaint; returns whether the caller must omit it."""
+        """Counts a complaint. Returns whether the caller must omit the complaint, because there are enough like it."""
         key = rule.code, severity.value
         self.counts[key] = count = self.counts.get(key, 0) + 1
         if count <= MOST_LISTED:
@@ -167,14 +168,14 @@ class LayerReader:
         self.ordinals = ordinals
         self.complaints = Complaints()
         self.has_long_name = False
-        # Caches of what was read without a complaint, by the texts in the document.
+        # Caches of parts that were read without a complaint, by their texts in the document.
         self.types: dict[tuple[str | None, ...], Tensor] = {}
         self.numbers: dict[str | None, int] = {}
         self.headers: dict[tuple[str | None, ...], tuple[Tensor, int | None, int | None]] = {}
         self.constants: dict[tuple[str | None, ...], tuple[Tensor, Stored | None]] = {}
 
     def layer(self, element: Element, index: int) -> Layer:
-        """The layer of an element. Of several children with one name, the first counts."""
+        """The layer in a ``<layer>``. If several children have the same name, only the first is read."""
         texts, children = element.attrib, first_children(element)
         layer = Layer(
             index=index,
@@ -201,13 +202,13 @@ class LayerReader:
         return layer
 
     def is_only_counted(self, element: Element) -> bool:
-        """Whether to skip a layer without an id and children, because there are enough complaints about such layers."""
+        """Whether to skip the layer: it has neither id nor children, and enough such layers have a complaint."""
         if len(element) or "id" in element.attrib:
             return False
         return self.complaints.omits(MISSING_ATTRIBUTE, Severity.ERROR, Place(self.ordinals[element]))
 
     def _name(self, text: str, element: Element) -> str:
-        """The name, or a short replacement of a very long name; complains of the first long name."""
+        """The name; if it is longer than LONGEST_NAME, a short replacement. Complains of the first long name."""
         if len(text) <= LONGEST_NAME:
             return text
         if not self.has_long_name:
@@ -223,7 +224,7 @@ class LayerReader:
         return f"{text[:SHOWN_OF_LONG]}... ({len(text)} characters, #{digest[:32]})"
 
     def number(self, element: Element, name: str, layer: Layer | None = None, *, signed: bool = False) -> int | None:
-        """The integer in an attribute, at least 0 unless ``signed``; complains and returns None without one."""
+        """The integer in an attribute, at least 0 unless ``signed``; None, with a complaint, if missing or invalid."""
         text = element.get(name)
         known = self.numbers.get(text)
         if known is not None:
@@ -360,7 +361,7 @@ def has_repeated_ids(ports: Sequence[Port]) -> bool:
 def texts(element: Element) -> Iterator[str]:
     """The parts of an element's text between its children and comments, except for blank parts.
 
-    OpenVINO reads the first part. Every CDATA section is a part.
+    OpenVINO reads only the first part. Each CDATA section is a part of its own.
     """
     if element.text and element.text.strip(BLANKS):
         yield element.text

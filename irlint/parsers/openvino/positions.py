@@ -24,7 +24,7 @@ def line_starts(text: str) -> array[int]:
 class Position:
     """The position of a start tag. Lines and columns count from 1, columns in code points; offsets are bytes from 0.
 
-    The end is just after the ``>`` or, in a broken tag, just after the ``<``.
+    The end is the position after the ``>`` or, in a broken tag, after the ``<``.
     """
 
     line: int
@@ -37,13 +37,13 @@ class Position:
     attributes: Mapping[str, tuple[int, int, int, int]] = NOTHING
 
     def of(self, attribute: str | None) -> tuple[int, int, int, int]:
-        """(start line, start column, end line, end column) of an attribute, or of the tag without this attribute."""
+        """(start line, start column, end line, end column) of an attribute or, without it, of the start tag."""
         tag = self.line, self.column, self.end_line, self.end_column
         return tag if attribute is None else self.attributes.get(attribute, tag)
 
 
 def positions(data: bytes, elements: Iterable[int]) -> dict[int, Position]:
-    """The positions of the start tags with these ordinals, except for tags after broken markup."""
+    """The positions of the start tags with these ordinals, by ordinal. Tags after broken markup have no position."""
     wanted = set(elements)
     if not wanted:
         return {}
@@ -66,13 +66,13 @@ def positions(data: bytes, elements: Iterable[int]) -> dict[int, Position]:
 
 
 def line_and_column(lines: Sequence[int], index: int) -> tuple[int, int]:
-    """The line and column of an index, both from 1; ``lines`` has the indices at which lines begin."""
+    """The line and column of an index, both counted from 1. ``lines`` has the index at which each line begins."""
     line = bisect_right(lines, index)
     return line, index - lines[line - 1] + 1
 
 
 class Offsets:
-    """Byte offsets of indices in a text. Indices must ascend from call to call."""
+    """Converts indices in a text to byte offsets. Each call must pass an index that is not below the last one."""
 
     __slots__ = ("source", "index", "offset", "plain")
 

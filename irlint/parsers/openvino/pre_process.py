@@ -44,7 +44,7 @@ _BYTES = 4
 
 
 def check_pre_process(element: Element, layers: Sequence[Layer], weights: WeightsFile, reader: LayerReader) -> None:
-    """Complains of a ``<pre-process>`` without its input, or with mean values that do not fit the input."""
+    """Complains of a ``<pre-process>`` for a missing input, or with mean values that do not fit the input."""
     inputs = [layer for layer in layers if layer.type == "Parameter"]
     reference = element.get("reference-layer-name", "").strip(BLANKS)
     layer = next((each for each in inputs if not reference or each.name == reference), None)
@@ -67,7 +67,7 @@ def check_pre_process(element: Element, layers: Sequence[Layer], weights: Weight
 
 
 def _shape(layer: Layer) -> tuple[bool, Shape | None]:
-    """(whether the shape of a Parameter can be read, the shape or None for an unknown rank)."""
+    """(whether the shape of a Parameter is valid, the shape or None if it is invalid or the rank is unknown)."""
     attribute = layer.attributes.get("shape")
     try:
         return True, partial_shape(attribute.value if attribute is not None else "", "size")
@@ -76,7 +76,10 @@ def _shape(layer: Layer) -> tuple[bool, Shape | None]:
 
 
 def _remark(element: Element, shape: Shape | None, weights: WeightsFile) -> tuple[str, Element]:
-    """(why OpenVINO refuses the mean values or "", the element at fault). Channels are on axis 1, or 0 of 3 axes."""
+    """(why OpenVINO refuses the mean values or "", element at fault).
+
+    The channels are on axis 1. If the input has 3 axes, they are on axis 0.
+    """
     if shape is None or not all(isinstance(size, int) for size in shape):
         return "the sizes of the input are dynamic, and OpenVINO subtracts nothing from such an input", element
     sizes = [size for size in shape if isinstance(size, int)]
@@ -106,7 +109,7 @@ def _remark(element: Element, shape: Shape | None, weights: WeightsFile) -> tupl
 
 
 def _remark_on_number(means: set[tuple[int, float]], sizes: Sequence[int]) -> str:
-    """Why the (channel, mean) pairs do not fit, or "". ``sizes`` begins with the number of channels."""
+    """Why the (channel, mean) pairs do not fit the channels, or "". ``sizes`` begins with the number of channels."""
     count, channels = sizes[0], {channel for channel, _ in means}
     if not channels:
         return ""

@@ -1,6 +1,7 @@
-"""A fast reader for documents that OpenVINO wrote. A layer with the text of an earlier layer is copied from it.
+"""A fast reader for documents that OpenVINO wrote. A layer with the same text as an earlier layer is copied from it.
 
-The text of a layer excludes its ``Own``: id, name, offset, names of ports and names of fused layers.
+The comparison of texts ignores the parts that each layer has of its own: id, name, offset, names of ports and names of
+fused layers.
 """
 
 from __future__ import annotations
@@ -23,34 +24,34 @@ _HEAD = ("id=", " name=", " type=", " version=")
 _EDGE = "<edge from-layer="
 _BETWEEN = (" from-port=", " to-layer=", " to-port=")
 
-#: Longer layers, and documents with longer parts around the layers and edges, are not read here.
+#: A document is not read here if a layer, or a part outside of the layers and edges, has more characters.
 _LONGEST = 1 << 22
 
-#: Ids with more digits are not read here.
+#: A document with more digits in an id is not read here.
 _DIGITS = 9
 
-#: The texts before values that differ between otherwise equal layers.
+#: The texts before the values that may differ between layers with the same text.
 _NAMES, _OFFSET = ' names="', ' offset="'
 _FUSED = '<attribute name="fused_names" version="0" value="'
 
-#: (id, name, offset of a constant or None, names of ports).
+#: The own parts of a layer: (id, name, offset of a constant or None, names of ports).
 Own = tuple[str, str, str | None, list[str]]
 
 
 @record(eq=False)
 class Template:
-    """A layer from which others are copied."""
+    """A layer from which later layers with the same text are copied."""
 
-    #: None if layers with this text cannot be copied.
+    #: The layer; None if layers with this text cannot be copied.
     layer: Layer | None
-    #: The number of start tags.
+    #: The number of start tags in the layer.
     tags: int
     #: Whether each port has names.
     named_inputs: list[bool]
     named_outputs: list[bool]
-    #: (port id, declarations, relative ordinal) of each output.
+    #: For each output: (port id, declarations, ordinal of its start tag in the layer).
     values: tuple[tuple[int | None, tuple[Declaration, ...], int], ...]
-    #: The place of the attribute ``offset``, if layers differ in it.
+    #: The place of the attribute ``offset`` if it is an own part, else None.
     offset: Place | None
 
 
@@ -62,16 +63,16 @@ class Sections:
     layers: list[str]
     #: For each layer, the index of the first layer with the same text.
     first: list[int]
-    #: For each layer, its difference from the first one; None if the layer must be read.
+    #: For each layer, its own parts; None if the layer must be read instead of copied.
     own: list[Own | None]
     #: The ordinal of the start tag of the first layer.
     layers_at: int
     edges: list[Edge]
     #: The ordinal of the start tag of ``<edges>``.
     edges_at: int
-    #: The tree without edges, and without layers that are copied.
+    #: The tree of the document, without the edges and without the layers that are copied.
     root: Element
-    #: The number of start tags in all layers, and in layers that must be read.
+    #: The number of start tags in all layers, and the number in layers that must be read.
     layer_tags: int
     read_tags: int
 
@@ -150,9 +151,9 @@ def _grouped(texts: list[str]) -> tuple[list[int], list[Own | None]]:
 
 
 def _separated(text: str) -> tuple[tuple[str, ...] | None, Own | None]:
-    """(the key that equal layers share or None, the difference between them or None).
+    """(key, own parts of a layer). Layers with the same text have equal keys.
 
-    There is no key if OpenVINO does not write such a layer. There is no difference if texts need decoding.
+    The key is None if OpenVINO does not write a layer in this form. The own parts are None if they need decoding.
     """
     parts = text.split('"', 8)
     if len(parts) < 9:
@@ -184,7 +185,7 @@ def _separated(text: str) -> tuple[tuple[str, ...] | None, Own | None]:
 
 
 def _without_fused_names(key: list[str]) -> tuple[list[str], list[str]]:
-    """(the parts without the names of fused layers, these names)."""
+    """(parts of a key without the names of fused layers, these names)."""
     kept, fused = [], []
     for part in key:
         first, *others = part.split(_FUSED)
@@ -222,13 +223,13 @@ def _edges(text: str, ordinal: int) -> list[Edge] | None:
 
 
 def _after_tag_end(text: str) -> str | None:
-    """The text after the ``/>`` at its beginning; None if it begins otherwise."""
+    """What follows the ``/>`` at the beginning of ``text``, without blanks; None if ``text`` begins otherwise."""
     rest = text.removeprefix(" ")
     return rest[2:].lstrip(BLANKS) if rest.startswith("/>") else None
 
 
 class RestOrdinals(Ordinals):
-    """The ordinals of start tags outside of the layers; ``RepeatedLayers`` adds those of the layers."""
+    """The ordinals of start tags outside of the layers. ``RepeatedLayers`` adds the ordinals inside the layers."""
 
     def __init__(self, found: Sections) -> None:
         super().__init__(found.root)
@@ -246,7 +247,7 @@ class RestOrdinals(Ordinals):
 
 
 class RepeatedLayers:
-    """Reads or copies the layers of a document; ``elements`` are the layers that must be read."""
+    """Reads or copies the layers of a document. ``elements`` are the elements of the layers that must be read."""
 
     def __init__(self, found: Sections, elements: Iterable[Element], reader: LayerReader) -> None:
         self.found = found

@@ -50,12 +50,12 @@ META_DATA_VALUE = Rule(
     good=GOOD.replace("</net>", '  <meta_data><MO_version value="2021.4"/></meta_data>\n</net>'),
 )
 
-#: Synonyms for the names of axes in a layout.
+#: The standard names of axes in a layout, by their synonyms.
 _AXES = {"B": "N", "BATCH": "N", "CHANNEL": "C", "CHANNELS": "C", "DEPTH": "D", "HEIGHT": "H", "WIDTH": "W"}
 
 
 def check_attributes(layers: Iterable[Layer], outputs: Iterable[Place], reader: LayerReader) -> None:
-    """Complains of repeated attributes in ``rt_info`` and of values that OpenVINO refuses.
+    """Complains of attributes that an ``rt_info`` repeats, and of attributes with values that OpenVINO refuses.
 
     ``outputs`` are the places of the ports that are outputs of the model.
     """
@@ -80,7 +80,7 @@ def check_attributes(layers: Iterable[Layer], outputs: Iterable[Place], reader: 
 
 
 def check_meta_data(element: Element, reader: LayerReader) -> None:
-    """Complains of the first entry of ``<meta_data>`` without a value."""
+    """Complains of a text in ``<meta_data>`` or else of the first entry without a value."""
     loose = next(texts(element), None)
     if loose is not None:
         fault = META_DATA_VALUE.fault(
@@ -100,7 +100,7 @@ def check_meta_data(element: Element, reader: LayerReader) -> None:
 
 
 def _check(info: Element, layer: Layer, rank: int | None, reader: LayerReader) -> None:
-    """Checks one ``rt_info``. ``rank`` is that of the input or output of the model, or None."""
+    """Checks one ``rt_info``. ``rank`` is the rank of the port if it is an input or output of the model, else None."""
     seen: set[str] = set()
     for each in info.iterchildren("attribute"):
         name = each.get("name")
@@ -179,7 +179,7 @@ def _axes_or_fault(text: str) -> list[str] | str:
 
 
 def _listed_axes(text: str) -> list[str]:
-    """The axes of a layout in brackets. A final comma adds no axis, except after dots."""
+    """The axes of a layout in brackets. A comma at the end adds no axis, except after ``...``."""
     names = [name.strip(BLANKS) for name in text.removesuffix(",").split(",")]
     return [*names, ""] if text.endswith("...,") else names
 
@@ -199,7 +199,7 @@ def _is_name(text: str) -> bool:
 #: Attributes that OpenVINO cannot read from a file, whatever their value.
 UNREADABLE = frozenset(["nms_selected_indices"])
 
-#: The attributes of version 0 that OpenVINO reads, and functions of (value, rank) that return the fault or "".
+#: The attributes of version 0 that OpenVINO reads. Each function returns the fault for (value, rank), or "".
 ATTRIBUTES: dict[str, Callable[[str, int | None], str]] = {
     "DisablePrecisionConversion": _no_fault,
     "decompression": _no_fault,

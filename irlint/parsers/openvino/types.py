@@ -1,4 +1,4 @@
-"""Parses numbers, element types and shapes in IR documents; records of the entries of port maps and back edges."""
+"""Parses numbers, element types and shapes in IR documents. Defines the entries of port maps, and back edges."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def natural(text: str) -> int:
 
 
 def leading_number(text: str) -> tuple[int, str]:
-    """(the number at the beginning of a text as C++ streams read it, the rest of the text); raises ValueError."""
+    """(number at the beginning of a text, rest of the text). Reads as a C++ stream does. Raises ValueError."""
     stripped = text.lstrip(BLANKS)
     sign = stripped[:1] if stripped[:1] in ("+", "-") else ""
     length = len(sign)
@@ -129,7 +129,7 @@ def leading_number(text: str) -> tuple[int, str]:
 def partial_shape(text: str, name: str | Callable[[int], str]) -> Shape | None:
     """The shape in a text such as ``1..8,?,3``; None for ``...``, an unknown rank. Raises ValueError.
 
-    An interval becomes a symbol with the name ``name(axis)`` or ``NAME_AXIS``.
+    The symbol for an interval is named ``name(axis)`` or, if ``name`` is a text, ``NAME_AXIS``.
     """
     inner = text.strip(BLANKS)
     if inner[:1] == "[" and inner[-1:] == "]":
@@ -141,12 +141,12 @@ def partial_shape(text: str, name: str | Callable[[int], str]) -> Shape | None:
     return tuple(_dimension(field, axis, name, text) for axis, field in enumerate(inner.split(",")))
 
 
-#: The phrase in ``odd_size`` for ``5..1``.
+#: The phrase that ``odd_size`` uses for an interval such as ``5..1``.
 EMPTY_INTERVAL = "an empty interval"
 
 
 def odd_size(text: str) -> str:
-    """A phrase about the first entry of a shape that OpenVINO reads as another size, or "".
+    """A phrase about the first entry of a shape that does not mean what it states to OpenVINO, or "".
 
     Example: ``entry 0 is "5..1", an empty interval, which OpenVINO reads as any size``.
     """
@@ -203,7 +203,7 @@ class PortMapEntry:
     external_port_id: int | None
     #: The ``Node.id`` of the ``Parameter`` or ``Result``.
     internal_layer_id: str | None
-    #: None if the value is not sliced.
+    #: The axis along which the value is sliced for each iteration; None if it is not sliced.
     axis: int | None = None
     start: int = 0
     end: int = -1

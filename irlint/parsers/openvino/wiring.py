@@ -1,6 +1,7 @@
 """The layers and edges of a graph of an IR, by their ids.
 
-A layer is live if OpenVINO creates it: a Parameter, or a layer on which a Result or an Assign depends.
+A layer is live if OpenVINO creates it. OpenVINO creates each Parameter, Result and Assign, and each layer on which a
+Result or an Assign depends. A layer without a valid id counts as live.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from irlint.model import Place, Value
 from irlint.parsers.openvino.layers import MISSING_ATTRIBUTE, Element, Layer, LayerReader
 from irlint.records import record
 
-#: The types of layers that make the layers before them live.
+#: Layers of these types make all layers on which they depend live.
 SINKS = frozenset({"Result", "Assign"})
 
-#: The children of a layer without bodies.
+#: The children that a layer without bodies may have.
 PLAIN = frozenset({"data", "input", "output", "rt_info"})
 
 _NUMBERS = ("from-layer", "from-port", "to-layer", "to-port")
@@ -61,14 +62,16 @@ class Edge:
 
 @record(frozen=False, eq=False)
 class Wiring:
-    """The layers and edges of one graph. A tuple of two numbers is (layer id, port id)."""
+    """The layers and edges of one graph. A tuple of two integers is always (layer id, port id)."""
 
     layers: Sequence[Layer]
     edges: list[Edge]
     by_key: dict[int, list[Layer]]
-    #: (side of an edge or "layer", layer id, port id) of missing ends with a complaint.
+    #: The missing ends of edges that have a complaint. A missing port is (side of the edge, layer id, port id), and a
+    #: missing layer is ("layer", layer id, 0).
     reported: set[tuple[str, int, int]]
-    #: (last layer with an input port, positions of this port that no edge has used yet, in descending order).
+    #: For each input port: (layer that has the port, positions of the port that no edge has used yet, in descending
+    #: order). Of several layers with one id, the last counts.
     targets: dict[tuple[int, int], tuple[Layer, list[int]]]
     sources: dict[tuple[int, int], Value]
     ids: dict[tuple[str, int], list[int]]
@@ -76,14 +79,14 @@ class Wiring:
     incomplete: bool = False
     #: The number of layers that edges cannot name, because they have no id or the id of another layer.
     nameless: int = 0
-    #: Indices of the complaints about edges that give no port a value.
+    #: Indices of the complaints about lost edges: edges that give no port a value.
     lost_edge_complaints: Sequence[int] = ()
     edge_counts: dict[str, dict[int, dict[int, int]]] | None = None
     live_sources: set[int] | None = None
     live_keys: set[int] | None = None
     first_edges: dict[tuple[int, int], Edge] | None = None
     users: dict[int, list[int]] | None = None
-    #: The number of helps that searched the graph.
+    #: The number of times that ``ends`` wanted to search the graph for a help.
     searches: int = 0
 
     def edges_at(self, kind: str, key: int | None) -> dict[int, int]:
@@ -97,14 +100,14 @@ class Wiring:
         return {} if key is None else self.edge_counts[kind].get(key, {})
 
     def feeds_live_layer(self, key: int) -> bool:
-        """Whether an edge leads from the layer id ``key`` to a live layer."""
+        """Whether an edge leads from a layer with the id ``key`` to a live layer."""
         if self.live_sources is None:
             self.live_sources = {edge.from_layer for edge in self.edges if self.is_live(edge.to_layer)}
         return key in self.live_sources
 
     @property
     def unknown(self) -> set[int]:
-        """The ids that edges name but no layer has."""
+        """The layer ids that edges use, and that no layer has."""
         named = {edge.source[0] for edge in self.edges} | {edge.target[0] for edge in self.edges}
         return named - self.by_key.keys()
 
@@ -121,7 +124,7 @@ class Wiring:
         return self.first_edges[end]
 
     def users_of(self, key: int) -> Sequence[int]:
-        """The ids of the layers to which the edges from a layer lead."""
+        """The ids of the layers to which edges from the layer ``key`` lead."""
         if self.users is None:
             self.users = {}
             for edge in self.edges:
@@ -129,7 +132,10 @@ class Wiring:
         return self.users.get(key, ())
 
     def ids_at(self, side: Side, key: int) -> list[int]:
-        """The ids of the ports at one side of the layers ``key``; ``[-1]`` if an id is invalid or repeated."""
+        """The ids of the output ports (``from``) or input ports (``to``) of all layers with the id ``key``.
+
+        Returns ``[-1]`` if an id of a port is invalid or repeated.
+        """
         if (side, key) not in self.ids:
             layers = self.by_key.get(key, ())
             ids = [port.id for each in layers for port in (each.outputs if side == "from" else each.inputs)]
@@ -143,12 +149,12 @@ class Wiring:
 
 @record
 class UnconnectedPorts:
-    """Input ports of a layer without an edge."""
+    """Input ports of a layer into which no edge leads."""
 
     layer: Layer
-    #: Positions among the inputs.
+    #: The positions of the ports among the inputs of the layer.
     ports: tuple[int, ...]
-    #: Whether OpenVINO refuses the layer.
+    #: Whether OpenVINO refuses the layer because of these ports.
     refused: bool
 
 

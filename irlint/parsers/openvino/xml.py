@@ -41,11 +41,11 @@ _FIRST_BYTES = (
 )
 
 
-#: The limits, in characters, to which texts and values of attributes are cut.
+#: Texts, and values of attributes, are cut to these numbers of characters.
 LONGEST_TEXT = 1 << 16
 LONGEST_VALUE = 1 << 20
 
-#: Deeper elements become siblings at this depth.
+#: Elements at a greater depth become siblings at this depth.
 DEEPEST = 200
 
 
@@ -55,14 +55,14 @@ class Decoded:
 
     text: str
     encoding: str
-    #: The number of bytes of the byte order mark.
+    #: The number of bytes of the byte order mark, 0 without one.
     mark_size: int
 
 
 def decoded(data: bytes) -> Decoded:
     """A document, decoded by its byte order mark, its first bytes or its declaration, else as UTF-8.
 
-    Bytes that are not UTF-8 become lone surrogates (``surrogateescape``).
+    In UTF-8, invalid bytes become lone surrogates (``surrogateescape``).
     """
     for mark, encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
@@ -156,7 +156,7 @@ def _behind_ignored(text: str, at: int, begin: int) -> int:
 
 
 def start_tags(text: str) -> Iterator[StartTag]:
-    """The start tags of a text in order. Broken markup ends them with a tag without attributes."""
+    """The start tags of a text, in order. Broken markup is a tag without attributes, and the last one."""
     ordinal = 0
     with suppress(Broken):
         for token, end in tokens(text):
@@ -185,7 +185,7 @@ class Broken(Exception):
 
     message: str
     at: int
-    #: The ordinal of the element around ``at``, or of the broken tag.
+    #: The ordinal of the element that contains ``at``, or of the broken tag at ``at``.
     ordinal: int
     #: Whether the document ends too early.
     truncated: bool = False
@@ -193,18 +193,18 @@ class Broken(Exception):
 
 @record
 class Fixed:
-    """A root element as well-formed XML."""
+    """The root element of a document, written as well-formed XML."""
 
     text: str
     #: The number of elements.
     elements: int
     leniencies: tuple[Leniency, ...]
-    #: Whether the document has only tags and text, and comments around the root.
+    #: Whether the root has only tags and text. A declaration and comments may stand outside of the root.
     plain: bool
 
 
 def fixed(text: str) -> Fixed:
-    """The document as OpenVINO's parser understands it; raises Broken if that parser refuses it."""
+    """The document as OpenVINO's parser reads it, as well-formed XML. Raises Broken if that parser refuses it."""
     return _Fixer(text.rstrip("\0")).result()
 
 
@@ -373,7 +373,7 @@ def _is_plain_comment(text: str) -> bool:
 
 
 def _lxml_name(name: str) -> str:
-    """The name with characters that lxml accepts, and without a namespace prefix."""
+    """The name in a form that lxml accepts. Colons and characters outside of ASCII are replaced by their codes."""
     if name.isascii() and ":" not in name:
         return name
     return "_" + "".join([each if each.isascii() and each != ":" else f"\xb7{ord(each):x}" for each in name])

@@ -13,7 +13,7 @@ class Located:
     """A file with a URL."""
 
     url: str
-    #: In bytes, None if it is unknown.
+    #: The size in bytes; None if it is unknown.
     size: int | None = None
     #: A text that changes when the file is written, or "".
     stamp: str = ""
@@ -42,7 +42,10 @@ def sibling(url: str, name: str) -> str:
 
 
 def inside(url: str, path: str) -> str:
-    """The shown URL ``path``, with the secret parts of ``url``. A folder of ``url`` must contain ``path``."""
+    """The URL of the file with the shown URL ``path``, with the secret parts of ``url``.
+
+    ``path`` must be in or below a folder that contains ``url``.
+    """
     address, question, query = url.partition("?")
     folder = address.partition("#")[0].rpartition("/")[0]
     while not f"{path}/".startswith(f"{shown(folder)}/"):
@@ -51,7 +54,7 @@ def inside(url: str, path: str) -> str:
 
 
 def _quoted(url: str, name: str) -> str:
-    """A name as part of a URL. HTTP needs escapes."""
+    """A name as part of a URL. In a web address, characters are escaped."""
     if not is_web(url):
         return name
     from urllib.parse import quote

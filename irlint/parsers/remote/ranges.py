@@ -1,4 +1,4 @@
-"""A remote file that behaves like an open file. A read fetches a range."""
+"""A remote file with the methods of an open file. A read fetches only a range of the remote bytes."""
 
 from __future__ import annotations
 
@@ -9,25 +9,26 @@ from typing import Any
 from irlint.parsers.remote.locations import Located, shown
 from irlint.parsers.remote.stores import IgnoresRanges, Status, Store, Transient, denied, with_retries
 
-#: The least number of bytes of a request. It doubles, up to MOST, if a request continues the last one.
+#: A request fetches at least LEAST bytes. This minimum doubles, up to MOST, while each request begins where the last
+#: one ended.
 LEAST = 1 << 12
 MOST = 1 << 20
 
-#: ``want`` joins parts with fewer bytes between them.
+#: ``want`` fetches two parts with one request if fewer bytes are between them.
 GAP = 1 << 15
 
-#: The largest file that is kept after one call has read it completely.
+#: If one call reads a complete file of at most this many bytes, the bytes are kept.
 KEPT = 1 << 25
 
-#: The largest number of bytes of a file that a server sends if it ignores ranges.
+#: From a server that ignores ranges, at most about this many bytes of a file are read.
 LIMIT = 1 << 28
 
-#: The largest read from a stream.
+#: The largest number of bytes of one read from a stream.
 PIECE = 1 << 18
 
 
 class Ranges:
-    """A remote file."""
+    """A remote file, with a position as in an open file."""
 
     #: Parsers read at least this many bytes at once.
     block = LEAST
@@ -42,7 +43,7 @@ class Ranges:
         self.at = 0
         #: (position, bytes) of the last fetched part.
         self.window = (0, b"")
-        #: The least number of bytes of the last request.
+        #: The minimum size of the last request, in bytes.
         self.step = LEAST
         #: (position, bytes) of parts that are kept until the end of the check.
         self.kept: list[tuple[int, bytes]] = []
@@ -88,7 +89,7 @@ class Ranges:
         return len(data)
 
     def want(self, spans: Iterable[tuple[int, int]]) -> None:
-        """Fetches and keeps parts of the file. Raises OSError."""
+        """Fetches the parts (start, end) of the file, and keeps them. Raises OSError."""
         joined: list[tuple[int, int]] = []
         for start, end in sorted(spans):
             if joined and start - joined[-1][1] < GAP:
@@ -122,7 +123,7 @@ class Ranges:
         return head + self._after(start + len(head), end)
 
     def _after(self, start: int, end: int) -> bytes:
-        """``_part`` for bytes that were not fetched yet."""
+        """Like ``_part``, but always from the store."""
         continues = start == self.window[0] + len(self.window[1])
         self.step = min(MOST, 2 * self.step) if continues and start else LEAST
         stop = max(end, start + self.step)
@@ -151,7 +152,10 @@ class Ranges:
         return with_retries(lambda: self._streamed(start, end), self.url)
 
     def _streamed(self, start: int, end: int) -> bytes:
-        """The bytes from ``start`` to ``end``, from a stream. Raises Transient, and OSError after LIMIT bytes."""
+        """The bytes from ``start`` to ``end``, from a stream.
+
+        Raises Transient, and OSError if all streams together have sent more than LIMIT bytes.
+        """
         if self.stream is None or self.stream.at > start:
             self.finish()
             self.stream = self.store.stream(self.url)
@@ -179,7 +183,7 @@ class Ranges:
         return piece
 
     def _counted(self) -> Status:
-        """Reads and keeps the complete file, and returns its size."""
+        """Reads the complete file from the stream, keeps its bytes, and returns its size."""
         data = bytearray()
         while piece := self._piece(PIECE):
             data += piece

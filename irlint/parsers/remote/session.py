@@ -1,4 +1,7 @@
-"""Limits the remote files that a check may open: a model with its data files, or the folder of a configuration."""
+"""Limits the remote files that a check may open: a model and its data files, or the folder of a configuration.
+
+A shown URL is a URL without its secret parts.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,9 @@ _sessions: list[Session] = []
 
 
 class Session:
-    """A ``with`` block in which ``files``, and all files in or below ``folder``, can be opened.
+    """A ``with`` block that limits which remote files can be opened.
 
-    ``model`` is a model or a configuration. Only a configuration has a ``folder``, as a shown URL.
+    These are ``files`` and, if ``model`` is a configuration, all files in or below ``folder``, a shown URL.
     """
 
     def __init__(self, model: Located, folder: str | None = None) -> None:
@@ -44,7 +47,7 @@ class Session:
             file.finish()
 
     def admit(self, name: str) -> Ranges:
-        """The file ``name`` in or below the model's folder. It is added to ``files``."""
+        """Adds the file ``name`` in or below the model's folder to ``files``, and returns it."""
         found = Located(sibling(self.model.url, name))
         key = beside(str(self.model), name)
         if key not in self.files:
@@ -61,7 +64,7 @@ class Session:
 
     @property
     def ignores_ranges(self) -> bool:
-        """Whether the server has ignored a range."""
+        """Whether a server has sent a complete file instead of a range."""
         return any(file.ignores_ranges for file in self.files.values())
 
 
@@ -95,7 +98,7 @@ def opened(url: str) -> Any:
 
 
 def session_of(url: str) -> Session:
-    """A session for a model in the folder of a configuration. Raises OSError if no open session contains the model."""
+    """A new session for a model in the folder of a configuration. Raises OSError if no open session contains it."""
     return Session(_containing(url).located(url))
 
 
@@ -113,7 +116,7 @@ def exists(url: str) -> bool:
 
 
 def listing(folder: str) -> dict[str, bool]:
-    """The names in a folder, each with whether it is a folder.
+    """Whether each entry of a folder is a folder, by its name.
 
     Raises NotListed if the server lists no folders, FileNotFoundError for a missing folder, and OSError if no open
     session contains the folder or the server does not answer.
@@ -150,7 +153,7 @@ def _listed(session: Session, folder: str) -> dict[str, bool]:
 
 
 def _name(path: str, url: str) -> str:
-    """The name of an entry of a listing. A web server lists URLs."""
+    """The name of an entry in a listing, from its path. A web server lists entries by their URLs."""
     name = path.partition("?")[0].rstrip("/").rpartition("/")[2]
     if not is_web(url):
         return name
@@ -165,7 +168,7 @@ def beside(model: str, name: str) -> str:
 
 
 def examined(model: str, name: str) -> tuple[int | None, str | None, str | None]:
-    """(size of a data file or None, why it cannot be read or None, None because remote files are no links)."""
+    """(size of a data file or None, why it cannot be read or None, None: a remote file is never a refused link)."""
     if "://" in name or name.startswith(("//", "/", "\\")):
         return None, f"{name} is a URL or an absolute path, which irlint does not open from a model", None
     inside = posixpath.normpath(name.replace("\\", "/"))
@@ -184,7 +187,7 @@ def examined(model: str, name: str) -> tuple[int | None, str | None, str | None]
 
 
 def size(file: Ranges) -> int:
-    """The size of a file, if possible without a range. Raises OSError."""
+    """The size of a file from its status or, if the server ignores ranges, from a stream. Raises OSError."""
     if file.known is None:
         try:
             file.known = file.store.status(file.url)

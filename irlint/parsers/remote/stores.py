@@ -25,7 +25,7 @@ TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 52
 #: The error numbers of HTTP statuses. Other permanent failures are EIO.
 ERRORS = {404: errno.ENOENT, 410: errno.ENOENT, 401: errno.EACCES, 403: errno.EACCES}
 
-#: The fields of a status that can be its stamp. TIMES are used if none of STAMPS is present.
+#: The fields of fsspec's ``info`` that can be a stamp. The fields in TIMES are used if none in STAMPS is present.
 STAMPS = (
     "ETag",
     "etag",
@@ -62,7 +62,7 @@ class Transient(Exception):
 
 
 def denied(number: int, reason: str, url: str) -> OSError:
-    """A permanent failure."""
+    """The OSError for a permanent failure."""
     failure = OSError(number, reason, shown(url))
     failure.is_permanent = True  # type: ignore[attr-defined]
     return failure
@@ -93,7 +93,10 @@ class Store:
         return Status(int(info["size"]), stamp(info))
 
     def read(self, url: str, start: int, end: int) -> tuple[bytes, Status | None]:
-        """(bytes from ``start`` to ``end`` or the end of the file, status or None). Raises OSError."""
+        """(bytes from ``start`` to ``end`` or the end of the file, status or None). Raises OSError.
+
+        The status is None unless ``states_size``.
+        """
         return self._asked(url, lambda path: self.filesystem.cat_file(path, start=start, end=end)), None
 
     def stream(self, url: str) -> Any:
@@ -113,7 +116,10 @@ def stamp(info: Any) -> str:
 
 
 def with_retries(ask: Callable[[], Answer], url: str) -> Answer:
-    """The result of ``ask``. Raises IgnoresRanges, and OSError for a permanent failure or after TRIES attempts."""
+    """The result of ``ask``, called again after transient failures.
+
+    Raises IgnoresRanges, and OSError after a permanent failure or TRIES attempts.
+    """
     pause = PAUSE
     for remaining in reversed(range(TRIES)):
         try:
@@ -132,7 +138,7 @@ def with_retries(ask: Callable[[], Answer], url: str) -> Answer:
 
 
 def classified(error: Exception, url: str) -> Transient | OSError:
-    """An exception as a transient or a permanent failure."""
+    """The transient or permanent failure that an exception stands for."""
     if isinstance(error, Transient) or (isinstance(error, OSError) and hasattr(error, "is_permanent")):
         return error
     name, package = type(error).__name__, type(error).__module__.partition(".")[0]
@@ -161,7 +167,7 @@ def classified(error: Exception, url: str) -> Transient | OSError:
 
 
 def answered(status: int, words: str, pause: str, url: str) -> Transient | OSError:
-    """The failure for an HTTP status. ``pause`` is the Retry-After header; only a number of seconds counts."""
+    """The failure for an HTTP status. ``pause`` is the Retry-After header, ignored unless it is a number of seconds."""
     answer = f"the server answers {status} {words}".rstrip()
     if status in TRANSIENT:
         return Transient(answer, float(pause) if pause.isdigit() else 0.0)
@@ -195,7 +201,7 @@ def store(url: str) -> Store:
 
 
 def options(url: str) -> dict[str, Any]:
-    """The options of a store: those in its URL, such as a host, and no cache of listings."""
+    """The options of a store. They include those in its URL, such as a host, and turn off the cache of listings."""
     import fsspec
 
     scheme = url.partition("://")[0].lower()

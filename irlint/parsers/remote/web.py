@@ -1,4 +1,4 @@
-"""Reads ranges of files from a web server. Refuses redirects to private addresses."""
+"""Reads ranges of files from a web server. Refuses redirects to private addresses that the user did not name."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from irlint.parsers.remote.stores import (
 
 Answer = TypeVar("Answer")
 
-#: The longest time in seconds without a byte of an answer, and until a connection is made.
+#: A request fails if no byte arrives for STALL seconds, or if the connection takes more than CONNECT seconds.
 STALL = 30.0
 CONNECT = 20.0
 
-#: An answer of n bytes may take PATIENCE + n / RATE seconds, the listing of a folder LISTED seconds.
+#: A request for n bytes may take PATIENCE + n / RATE seconds. Listing a folder may take LISTED seconds.
 PATIENCE = STALL + CONNECT
 RATE = 1 << 12
 LISTED = 300.0
 
-#: Statuses of a HEAD after which a GET is tried.
+#: After a HEAD request with one of these statuses, a GET request is tried.
 NO_HEAD = frozenset({400, 401, 403, 405, 501})
 
-#: A range of a compressed file would have other bytes.
+#: The server must not compress: a range of compressed bytes is not the same range of the file.
 HEADERS = {"Accept-Encoding": "identity"}
 
 _UNIT = "bytes "
@@ -84,7 +84,7 @@ class Web(Store):
         return self._sync(url, lambda session: _head(session, url))
 
     def read(self, url: str, start: int, end: int) -> tuple[bytes, Status | None]:
-        """``Store.read``. Also raises IgnoresRanges."""
+        """Like ``Store.read``. Raises IgnoresRanges if the server sends the complete file instead."""
         return self._sync(url, lambda session: _range(session, url, start, end), end - start)
 
     def stream(self, url: str) -> Stream:
@@ -92,7 +92,7 @@ class Web(Store):
         return Stream(self, url)
 
     def _sync(self, url: str, ask: Callable[[aiohttp.ClientSession], Awaitable[Answer]], size: int = 0) -> Answer:
-        """The result of ``ask``, whose answer has about ``size`` bytes. Raises OSError."""
+        """The result of ``ask``, a request for ``size`` bytes. Raises OSError."""
 
         async def asked() -> Answer:
             return await _in_time(ask(await self.filesystem.set_session()), PATIENCE + size / RATE, url)
@@ -113,7 +113,10 @@ class Stream:
         self.status = None if length is None else Status(length, _stamp(self.response))
 
     def read(self, size: int) -> bytes:
-        """The next bytes, at most ``size``, or b"" at the end. Raises Transient, and OSError if they are too slow."""
+        """The next bytes, at most ``size``, or b"" at the end.
+
+        Raises Transient if the connection fails, and OSError if the server is too slow.
+        """
         start = monotonic()
         try:
             data: bytes = sync(self.web.filesystem.loop, self.response.content.read, size)
@@ -131,7 +134,7 @@ class Stream:
 
 
 async def _in_time(answer: Awaitable[Answer], seconds: float, url: str) -> Answer:
-    """The answer. Raises OSError after ``seconds``, and errors of aiohttp."""
+    """The awaited ``answer``. Raises OSError after ``seconds``; errors of aiohttp pass."""
     try:
         return await asyncio.wait_for(answer, seconds)
     except asyncio.TimeoutError as error:
@@ -148,7 +151,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 async def _head(session: aiohttp.ClientSession, url: str) -> Status:
-    """The status of a file, from a HEAD request or from a range. Raises OSError."""
+    """The status of a file from a HEAD request or, without a size in its answer, from a GET request. Raises OSError."""
     async with session.head(url, headers=HEADERS, allow_redirects=True) as response:
         size = _length(response)
         if response.status not in NO_HEAD and (size is not None or not response.ok):
@@ -178,7 +181,10 @@ async def _range(session: aiohttp.ClientSession, url: str, start: int, end: int)
 
 
 async def _complete_file(response: Any, start: int, end: int) -> tuple[bytes, Status | None]:
-    """(bytes, status) of a complete file. Raises Transient, and IgnoresRanges unless it is the range 0 to ``end``."""
+    """(bytes, status) of a complete file that the server sent for the range from ``start`` to ``end``.
+
+    Raises Transient, and IgnoresRanges unless ``start`` is 0 and the file has at most ``end`` bytes.
+    """
     length = _length(response)
     if start or length is None or length > end:
         response.close()
@@ -190,14 +196,14 @@ async def _complete_file(response: Any, start: int, end: int) -> tuple[bytes, St
 
 
 def _length(response: Any) -> int | None:
-    """The number of bytes of an uncompressed answer, if it is stated."""
+    """The size of the answer in its Content-Length header; None for a compressed answer or without the header."""
     text = response.headers.get("Content-Length", "")
     is_plain = response.headers.get("Content-Encoding", "identity") in ("identity", "")
     return int(text) if is_plain and text.isascii() and text.isdigit() else None
 
 
 async def _all_of(response: Any, most: int) -> bytes:
-    """The body of an answer, at most ``most + 1`` bytes."""
+    """The body of an answer, cut after ``most + 1`` bytes."""
     data = bytearray()
     while len(data) <= most and (piece := await response.content.read(most + 1 - len(data))):
         data += piece
@@ -205,7 +211,7 @@ async def _all_of(response: Any, most: int) -> bytes:
 
 
 async def _response(session: aiohttp.ClientSession, url: str) -> Any:
-    """The open answer with a complete file. Raises Transient and OSError."""
+    """The open answer to a request for the complete file. Raises Transient and OSError."""
     unlimited = aiohttp.ClientTimeout(total=None, connect=CONNECT, sock_connect=CONNECT, sock_read=STALL)
     response = await session.get(url, headers=HEADERS, timeout=unlimited)
     try:
@@ -224,7 +230,7 @@ def _check(response: Any, url: str) -> None:
 
 
 def _total(response: Any) -> int | None:
-    """The size of the file in the Content-Range header, if it is stated."""
+    """The size of the file that the Content-Range header states, or None."""
     text = response.headers.get("Content-Range", "").rpartition("/")[2]
     return int(text) if text.isascii() and text.isdigit() else None
 
@@ -235,7 +241,7 @@ def _stamp(response: Any) -> str:
 
 
 class _Resolver(AbstractResolver):  # type: ignore[misc]
-    """Resolves hosts. A host must have public addresses, unless the user named it."""
+    """Resolves the names of hosts. Refuses a host with a private address, unless the user named the host and port."""
 
     def __init__(self, named: tuple[str, int]) -> None:
         self.named = named
@@ -254,7 +260,7 @@ class _Resolver(AbstractResolver):  # type: ignore[misc]
 
 
 def _is_private(host: str) -> bool:
-    """Whether a host is an address that is not public, or a name of localhost."""
+    """Whether ``host`` is an IP address that is not public, or a name of the local machine."""
     try:
         return not ip_address(host.partition("%")[0]).is_global
     except ValueError:

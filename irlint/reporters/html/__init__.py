@@ -16,13 +16,14 @@ from irlint.reporters.plain import summary
 from irlint.reporters.repeated import once
 from irlint.snippets.drawing import Snippet
 
-#: The largest numbers of findings with a drawing, of findings, of models with facts, and of listed values.
+#: The page has at most PICTURES findings with a drawing, FINDINGS findings, MODELS models with facts, and VALUES rows
+#: in the tables of values.
 PICTURES = 200
 FINDINGS = 10_000
 MODELS = 300
 VALUES = 20_000
 
-#: The largest numbers of listed files, and of files in an unfolded list.
+#: The page lists at most LISTED files. A list of at most FEW files is unfolded.
 LISTED = 2_000
 FEW = 12
 
@@ -99,7 +100,7 @@ def _controls(cards: Sequence[Card]) -> str:
 
 
 def _overview(report: Report, cards: Sequence[Card]) -> str:
-    """A table of at most LISTED files of the run; "" for one file."""
+    """A table of at most LISTED files of the run; "" if the run has fewer than two files."""
     if len(report.files) < 2:
         return ""
     numbers = {path: at for at, path in enumerate(dict.fromkeys(each.finding.path for each in cards), 1)}
@@ -123,7 +124,7 @@ def _line(file: CheckedFile, report: Report, numbers: dict[str, int]) -> list[st
 
 
 def _models(report: Report, cards: Sequence[Card]) -> Iterator[str]:
-    """A section for each model with findings, then for other models with facts or without a check."""
+    """A section for each model with findings, then for each other model that has facts or was not checked."""
     by_path: dict[str, list[Card]] = {}
     for each in cards[:FINDINGS]:
         by_path.setdefault(each.finding.path, []).append(each)
@@ -143,7 +144,7 @@ def _models(report: Report, cards: Sequence[Card]) -> Iterator[str]:
 
 
 def _pictured(cards: Sequence[Card]) -> frozenset[int]:
-    """The numbers of the at most PICTURES worst cards with a snippet."""
+    """The numbers of the cards that get a drawing: the worst cards with a snippet, at most PICTURES."""
     with_drawing = [each for each in cards if isinstance(each.finding.detail, Snippet)]
     worst = sorted(with_drawing, key=lambda each: -each.finding.severity.rank)
     return frozenset(each.number for each in worst[:PICTURES])

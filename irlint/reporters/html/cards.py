@@ -13,7 +13,7 @@ from irlint.reporters.html.markup import escaped, folded, prose, shown, table
 from irlint.reporters.tables import first_column
 from irlint.snippets.drawing import Line, Row, Snippet, Table
 
-#: The largest numbers of listed places, files and consequences.
+#: A card lists at most this many places, as many files, and as many consequences.
 NAMED = 50
 
 
@@ -21,17 +21,17 @@ NAMED = 50
 class Card:
     """A finding on a page."""
 
-    #: The position on the page, from 1.
+    #: The position on the page, counted from 1.
     number: int
     finding: Finding
-    #: Equal findings at other nodes.
+    #: Findings at other nodes of the same model with the same text.
     others: tuple[Finding, ...] = ()
-    #: Other files with the finding.
+    #: Other files that have an equal finding.
     files: tuple[str, ...] = ()
 
 
 def card(each: Card, *, pictured: bool) -> str:
-    """The card as an article; if ``pictured``, with the drawing and the lines of the model."""
+    """The card as an HTML article. If ``pictured``, it has the drawing and the lines of the model."""
     finding = each.finding
     severity, code = finding.severity.value, finding.rule.code
     snippet = finding.detail if isinstance(finding.detail, Snippet) else Snippet()

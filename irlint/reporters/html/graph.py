@@ -10,30 +10,30 @@ from irlint.reporters.html.markup import escaped, shown
 from irlint.reporters.plain import safe
 from irlint.snippets.drawing import Box, Neighbourhood, Wire, WireValue
 
-#: The widths of small and large letters, and the height of a line of text, in pixels.
+#: In pixels: the width of a small letter, the width of a large letter, and the height of a line of text.
 SMALL = 6.7
 LARGE = 8.1
 LINE = 16
 
-#: The space around a drawing, at the sides of a text in a box, and between rows, in pixels.
+#: In pixels: the space around a drawing, the space beside a text in a box, and the space between rows.
 MARGIN = 10
 INSIDE = 12
 BETWEEN = 34
 
-#: The space to the right of the boxes for lines that do not lead downwards, in pixels.
+#: The space at the right side for lines that do not lead downwards, in pixels.
 DETOUR = 60
 
-#: The largest number of columns of a name, of one size, and of all sizes of a shape.
+#: The largest numbers of columns of a name (NAME), of one size (SIZE), and of all sizes of a shape (SHAPE).
 NAME = 30
 SIZE = 14
 SHAPE = 44
 
-#: The captions of boxes of values.
+#: The caption of a box that stands for a value instead of a node, by the kind of the box.
 CAPTIONS = {"input": "input", "output": "output", "missing": "undefined"}
 
 
 def svg(around: Neighbourhood, number: int) -> str:
-    """An SVG drawing. Its ids on the page contain ``number``."""
+    """An SVG drawing. Its HTML ids contain ``number``."""
     boxes = [_Box(box, _outputs(around, index)) for index, box in enumerate(around.boxes)]
     layout = laid_out(around, [each.width for each in boxes])
     tops, bottom = _tops(layout, boxes)
@@ -58,7 +58,7 @@ def svg(around: Neighbourhood, number: int) -> str:
 
 
 def _tops(layout: Layout, boxes: Sequence[_Box]) -> tuple[list[float], float]:
-    """(top of each row, bottom of the last row with its shapes)."""
+    """(top of each row, bottom of the drawing). The bottom is that of the shapes below the last row of boxes."""
     tops: list[float] = []
     bottom: float = MARGIN - BETWEEN
     for row in layout.rows:
@@ -69,7 +69,7 @@ def _tops(layout: Layout, boxes: Sequence[_Box]) -> tuple[list[float], float]:
 
 
 def _descriptions(around: Neighbourhood) -> Iterator[str]:
-    """A text on each line, for screen readers."""
+    """For each line of the drawing, a text for screen readers."""
     for wire in around.wires:
         start, end = around.boxes[wire.start], around.boxes[wire.end]
         yield shown(f"{wire.value.name} {_type(wire.value)} from {start.op} {start.name} to {end.op} {end.name}")
@@ -84,7 +84,7 @@ def _outputs(around: Neighbourhood, index: int) -> list[WireValue]:
 
 
 class _Box:
-    """A box with sizes in pixels. ``inner`` is the width of the box, ``width`` includes the shapes below it."""
+    """A box with sizes in pixels. ``inner`` is its width. ``width`` also has room for the shapes below the box."""
 
     def __init__(self, box: Box, outputs: Sequence[WireValue]) -> None:
         self.box = box
@@ -151,7 +151,7 @@ class _Shape:
 
 
 def _shown_axes(sizes: Sequence[str], marked: Sequence[int]) -> list[int]:
-    """The axes for SHAPE columns. Inner axes are omitted first, ``marked`` axes never."""
+    """The axes whose sizes fit into SHAPE columns. Omits inner axes first, and never omits ``marked`` axes."""
     axes = list(range(len(sizes)))
     while sum(display(sizes[axis]) + 2 for axis in axes) > SHAPE and len(axes) > max(2, len(marked)):
         unmarked = [axis for axis in axes[1:-1] if axis not in marked] or [axis for axis in axes if axis not in marked]
@@ -160,7 +160,7 @@ def _shown_axes(sizes: Sequence[str], marked: Sequence[int]) -> list[int]:
 
 
 def _tail(text: str, columns: int = NAME) -> str:
-    """The text, or its end in at most ``columns`` columns, if possible from a ``/`` on."""
+    """The text, or an end of it that fits into ``columns`` columns. If possible, the end begins at a ``/``."""
     cleaned = safe(text)
     if display(cleaned) <= columns:
         return cleaned

@@ -11,15 +11,18 @@ from irlint.snippets.drawing import Neighbourhood, Wire
 #: The space between boxes in a row, in pixels.
 SPACE = 28
 
-#: The width of a line that passes a row, in pixels.
+#: The width that a line takes in a row that it passes, in pixels.
 PASSING = 16
 
 
 @record
 class Layout:
-    """A layout in pixels. An item is the index of a box, or -1 minus the index of a line that passes the row."""
+    """A layout in pixels. A row has items: boxes, and lines that pass the row.
 
-    #: The items from the left, by row from the top.
+    The item for a box is its index. The item for the line with index N is -1 - N.
+    """
+
+    #: The items of each row from left to right. The rows are in order from the top.
     rows: tuple[tuple[int, ...], ...]
     #: The horizontal centers of items by (row, item).
     middles: Mapping[tuple[int, int], float]
@@ -37,7 +40,7 @@ def laid_out(around: Neighbourhood, widths: Sequence[float]) -> Layout:
         for rank in range(ranks[wire.start] + 1, ranks[wire.end]):
             rows[rank - first].append(-1 - index)
     connected = _connected(around.wires, ranks, first)
-    # Upwards and downwards in turn.
+    # The sweeps go upwards and downwards in turn.
     for sweep in range(4):
         for row in range(len(rows)) if sweep % 2 else reversed(range(len(rows))):
             _sort(rows, row, connected)
@@ -45,7 +48,7 @@ def laid_out(around: Neighbourhood, widths: Sequence[float]) -> Layout:
 
 
 def _order(around: Neighbourhood, box: int) -> int:
-    """The smallest index of an input that uses a box, or 0."""
+    """The smallest index of an input to which a line from ``box`` leads; 0 without such a line."""
     return min((wire.input for wire in around.wires if wire.start == box), default=0)
 
 
@@ -59,13 +62,13 @@ def _ranks(around: Neighbourhood) -> list[int]:
             if below is None or below > 0 or wire.start == 0 or wire.start == wire.end:
                 continue
             above = ranks[wire.start]
-            # On a cycle, ranks stop at -count.
+            # Without this limit, the ranks of boxes on a cycle would decrease forever.
             if above is None or above > below - 1 > -count:
                 ranks[wire.start] = below - 1
     return [1 if rank is None else rank for rank in ranks]
 
 
-#: The connected items by (row, item, whether they are in the row below, not above).
+#: By (row, item, below): the items to which a line leads from the item, in the row below (True) or above (False).
 Connected = Mapping[tuple[int, int, bool], Sequence[int]]
 
 
@@ -81,7 +84,7 @@ def _connected(wires: Sequence[Wire], ranks: Sequence[int], first: int) -> Conne
 
 
 def _sort(rows: list[list[int]], row: int, connected: Connected) -> None:
-    """Orders a row by the mean position of connected items in the rows beside it."""
+    """Orders the items of a row by the mean position of the items in the rows above and below to which lines lead."""
     places = {
         (at, item): index for at in (row - 1, row + 1) if 0 <= at < len(rows) for index, item in enumerate(rows[at])
     }
@@ -99,7 +102,7 @@ def _sort(rows: list[list[int]], row: int, connected: Connected) -> None:
 
 
 def _aligned(rows: list[list[int]], widths: Sequence[float], connected: Connected, start: int) -> Layout:
-    """The layout of the rows from ``start`` upwards and downwards, with items near their connected items."""
+    """The layout of the rows. Places the row ``start`` first, then the rows around it. Connected items are near."""
     item_widths = [[widths[item] if item >= 0 else PASSING for item in row] for row in rows]
     middles: dict[tuple[int, int], float] = {}
     for at in (*range(start, -1, -1), *range(start + 1, len(rows))):
@@ -120,7 +123,7 @@ def _aligned(rows: list[list[int]], widths: Sequence[float], connected: Connecte
 
 
 def _side_by_side(wanted: Sequence[float], widths: Sequence[float]) -> list[float]:
-    """Centers near the ``wanted`` ones for items side by side."""
+    """Centers of the items of a row, near the ``wanted`` centers. The items do not overlap."""
     placed: list[float] = []
     for index, want in enumerate(wanted):
         least = placed[-1] + (widths[index - 1] + widths[index]) / 2 + SPACE if placed else want

@@ -12,7 +12,7 @@ HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'"
 #: Quoted parts of messages.
 CODE = re.compile("`([^`]+)`")
 
-#: The middle of a longer text of a model is omitted.
+#: If a text of a model has more characters, its middle is omitted.
 LONGEST = 1_000
 
 
@@ -32,15 +32,17 @@ def prose(text: object) -> str:
 
 
 def folded(title: str, inside: str, *, kind: str = "", count: int | None = None, opened: bool = False) -> str:
-    """A part that opens by a click on its title; ``title`` and ``inside`` are markup. ``count`` is a number beside the
-    title, and ``kind`` the CSS class."""
+    """A part of the page that opens with a click on its title. ``title`` and ``inside`` are markup.
+
+    ``count`` is a number beside the title, and ``kind`` is the CSS class.
+    """
     number = f' <span class="count">{count:,}</span>' if count is not None else ""
     name = f' class="{kind}"' if kind else ""
     return f"<details{name}{' open' * opened}><summary>{title}{number}</summary>\n{inside}</details>\n"
 
 
 def table(heads: Iterable[str], rows: Iterable[Iterable[str]], *, caption: str, kind: str = "") -> str:
-    """A table; the cells are markup, and the first cell of each row is its heading."""
+    """A table. All cells are markup. The first cell of each row is the heading of the row."""
     top = "".join(f'<th scope="col">{head}</th>' for head in heads)
     lines = []
     for first, *rest in rows:

@@ -13,7 +13,7 @@ from irlint.reporters.listing import type_of
 
 
 def facts(file: CheckedFile, number: int, room: int) -> tuple[str, int]:
-    """(folded parts about one model, number of listed values, at most ``room``)."""
+    """(folded parts about one model, number of values that they list). They list at most ``room`` values."""
     if file.facts is None:
         return "", 0
     values = file.facts["values"][:room]

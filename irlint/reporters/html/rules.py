@@ -9,7 +9,7 @@ from irlint.findings.wording import counted
 from irlint.reporters.html.cards import Card
 from irlint.reporters.html.markup import escaped, folded, prose, shown
 
-#: At most this many findings of a rule are linked.
+#: At most this many findings of a rule have a link.
 LINKED = 20
 
 

@@ -22,7 +22,7 @@ from irlint.reporters.targets import (
 
 
 def rendered(found: dict[str, Any]) -> str:
-    """A page about one model."""
+    """A page about the releases that run one model."""
     from irlint.reporters.html.shell import framed
 
     body = f"<header><h1>irlint targets</h1><p><code>{shown(found['path'])}</code></p></header>\n{matrix(found)}"
@@ -30,7 +30,7 @@ def rendered(found: dict[str, Any]) -> str:
 
 
 def matrix(found: dict[str, Any]) -> str:
-    """The releases of each runtime with their verdicts, and each reason once with the releases that share it."""
+    """The verdicts of the releases of each runtime. Each reason appears once, with the releases that share it."""
     parts = []
     for name, releases in by_runtime(found).items():
         title = f"{escaped(name)}{escaped(UNMEASURED_REMARK) if name == UNMEASURED else ''}"

@@ -113,8 +113,11 @@ def vectors(classes: int, **more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        ([0.5, 0.0], "append 0 for the last node, a LEAF, because all other leaves have 0 and no branch has"),
-        ([0.0, 0.0], "entry 0 is 0, and node 0 is a BRANCH_LEQ, so that its value or an earlier one is missing"),
+        ([0.5, 0.0], "append 0 for the last node, a LEAF, because all other leaves have 0 and no branch has 0"),
+        (
+            [0.0, 0.0],
+            "entry 0 is 0, and node 0 is a BRANCH_LEQ, so the value of node 0 or of an earlier node is missing",
+        ),
         ([0.5], ""),
     ],
 )

@@ -160,13 +160,13 @@ REQUIRED = [
         "Conv",
         (x(1, "C", 99, 99), w(8, 3, 7, 7)),
         {"group": 2},
-        {("C == 6", "axis 1 of input 0 are the channels of input 1")},
+        {("C == 6", "axis 1 of input 0 has the channels that input 1 needs")},
     ),
     (
         "ConvTranspose",
         (x(1, 3, "H", 9), w(3, 8, 3, 3)),
         {"pads": [1] * 4},
-        {("H >= 1", "axis 2 has an element after the padding is removed")},
+        {("H >= 1", "axis 2 has elements after the padding is removed")},
     ),
 ]
 
