@@ -84,6 +84,8 @@ def _with_inserted_node(problem: Problem, node: Node, port: int, given: Tensor, 
             edit = editor.inserted(UNSQUEEZE, node, port, (("axes", (rank,)),))
             yield Candidate((edit,), PROBABLE, subject=(node, port))
         return
+    if _lacks_entries_of_two_axes(problem, node, rank, editor):
+        return
     for axis, dim in enumerate(given.shape or ()):
         if dim == 1:
             is_model_input = node.inputs[port] in editor.graph.inputs and problem.fault.rule not in OF_AXES
@@ -105,6 +107,13 @@ def _with_inserted_node(problem: Problem, node: Node, port: int, given: Tensor, 
     for axis in range(0 if stretches else rank + 1):
         yield Candidate((editor.inserted(UNSQUEEZE, node, port, (("axes", (axis,)),)),), grade, subject=(node, port))
     yield from _transposed(node, port, given, editor)
+
+
+def _lacks_entries_of_two_axes(problem: Problem, node: Node, rank: int, editor: Editor) -> bool:
+    """Whether the input that the fault names lists all axes of a value of ``rank`` axes but two: batch and channels."""
+    types, index = inputs_of(node, editor.known), problem.fault.input
+    named = types[index] if index is not None and index < len(types) else None
+    return isinstance(named, Tensor) and named.dtype in (*INTEGERS, "float32") and named.shape == (rank - 2,)
 
 
 def _transposed(node: Node, port: int, given: Tensor, editor: Editor) -> Iterator[Candidate]:

@@ -358,7 +358,12 @@ REFUSED = [
     (
         "(float[1,1,4,4] x) => (y) <float[2] s = {2, 2}> { y = Resize (x, s, s) }",
         "IRL365",
-        "give `scales` 4 entries",
+        "give `scales` 4 entries, such as [1, 1, 2, 2]",
+    ),
+    (
+        "(float[N,3,8,8] x, float[0] r) => (y) <int64[2] s = {16, 16}> { y = Resize (x, r, r, s) }",
+        "IRL365",
+        "give `sizes` 4 entries, such as [N, 3, 16, 16]",
     ),
     (
         "(bfloat16[2,3] x) => (y) { y = Relu (x) }",

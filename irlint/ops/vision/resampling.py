@@ -170,16 +170,31 @@ NearestMode = Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"
 Policy = Literal["stretch", "not_larger", "not_smaller"]
 
 
-def _entries(tensor: Tensor, count: int, index: int | None, *, what: str, has_axes: bool = False) -> tuple[Scalar, ...]:
-    """The ``count`` entries of input ``index``, or of an attribute if ``index`` is None."""
+def _entries(
+    tensor: Tensor,
+    count: int,
+    index: int | None,
+    *,
+    what: str,
+    has_axes: bool = False,
+    unchanged: Sequence[MaybeDim] = (),
+) -> tuple[Scalar, ...]:
+    """The ``count`` entries of input ``index``, or of an attribute if ``index`` is None.
+
+    ``unchanged`` has the entries that keep the sizes of the axes, for a help with a complete list.
+    """
     found = None if tensor.value is None else len(tensor.value)
     if found is None and tensor.shape is not None and len(tensor.shape) == 1 and isinstance(tensor.shape[0], int):
         found = tensor.shape[0]
     if found is not None and found != count:
         source = f"input {index}" if index is not None else "the attribute"
+        complete = (*unchanged[: count - found], *(tensor.value or ())) if found < len(unchanged) else ()
+        entries = ", ".join(f"{each:g}" if isinstance(each, float) else str(each) for each in complete)
+        example = f", such as [{entries}]" if len(complete) == count and None not in complete else ""
         raise RESIZE_COUNT_MISMATCH.fault(
             f"{source} ({what}) has {counted(found, 'entry', 'entries')}; the resized axes need {count}",
-            help=f"give `{what}` {counted(count, 'entry', 'entries')}" + ", or name the axes in `axes`" * has_axes,
+            help=f"give `{what}` {counted(count, 'entry', 'entries')}{example}"
+            + ", or name the axes in `axes`" * has_axes,
             input=index,
         )
     return (None,) * count if tensor.value is None else tensor.value
@@ -210,7 +225,8 @@ def _expect_scales(scales: Sequence[Scalar], least: float, index: int | None) ->
 def _with_scale_per_axis(x: Tensor, scales: Tensor, index: int | None, *, least: float, mode: str) -> Tensor:
     if x.shape is None:
         return Tensor(x.dtype)
-    factors = _entries(scales, len(x.shape), index, what="scales")
+    ones = (1,) * len(x.shape)
+    factors = _entries(scales, len(x.shape), index, what="scales", unchanged=ones)
     _expect_scales(factors, least, index)
     if mode != "nearest":
         from irlint.ops.shared.resized_axes import by_scales, warn_of_mode
@@ -353,10 +369,11 @@ def _resized(
     factors: Sequence[Scalar] = ()
     without_scales, without_sizes = _is_omitted(scales), _is_omitted(sizes)
     if sizes is not None and (without_scales is True or without_sizes is False):
-        entries = _entries(sizes, len(resized_axes), 3, what="sizes", has_axes=has_axes)
+        entries = _entries(sizes, len(resized_axes), 3, what="sizes", has_axes=has_axes, unchanged=dims)
         targets = _targets_of_sizes(resized_axes, dims, entries, policy=policy)
     elif scales is not None and without_sizes is True:
-        factors = _entries(scales, len(resized_axes), 2, what="scales", has_axes=has_axes)
+        ones = (1,) * len(resized_axes)
+        factors = _entries(scales, len(resized_axes), 2, what="scales", has_axes=has_axes, unchanged=ones)
         targets = _targets_of_scales(resized_axes, dims, factors)
     if mode != "nearest":
         from irlint.ops.shared.resized_axes import by_scales, by_sizes, require_kept, warn_of_mode
