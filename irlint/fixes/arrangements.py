@@ -46,6 +46,8 @@ def rearranged(problem: Problem, node: Node, editor: Editor) -> Iterator[Candida
     for port, (value, given) in enumerate(zip(node.inputs, inputs)):
         if value is None or not isinstance(given, Tensor) or given.shape is None:
             continue
+        if editor.joins_weights(node) and editor.makers.is_constant(value):
+            continue
         if problem.fault.rule is INPUT_RANK_REFUSED and port == problem.fault.input:
             yield from editor.constants.without_axis(value, given)
         if problem.fault.rule in OF_AXES or known.format.writer == "onnx":

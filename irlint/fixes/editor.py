@@ -380,10 +380,18 @@ class Editor(NodeEdits):
                 likely = _lies_on_equal_sizes(after, others) and not _lies_on_equal_sizes(known.shape, others)
                 yield replaced(candidate, grade=PROBABLE) if likely else candidate
 
+    def joins_weights(self, node: Node) -> bool:
+        """Whether an input of a node holds the weights of query, key and value, joined along an axis."""
+        call = self.known.calls.get(node)
+        return call is not None and call.operator is not None and "projected" in call.operator.macs
+
     def transposed(self, value: Value, shape: Shape, node: Node, port: int) -> Iterator[Candidate]:
-        """A constant with its axes in another order. A shared constant is transposed for one user only."""
+        """A constant with its axes in another order. A shared constant is transposed for one user only.
+
+        The joined weights of query, key and value keep their order: a Transpose may mix them.
+        """
         axes = tuple(range(len(shape)))
-        if len(axes) == 1:
+        if len(axes) == 1 or self.joins_weights(node):
             return
         orders = [
             *neighbors(len(shape)),

@@ -154,7 +154,7 @@ def _have_equal_types(value: Value, other: Value, inputs: Inputs) -> bool:
 def reshaped_weights(node: Node, inputs: Inputs) -> Iterator[Candidate]:
     """Gives weights their declared shape, or the shape that they have at all siblings whose names differ only in
     numbers. It is only suggested."""
-    for port, value in enumerate(node.inputs):
+    for port, value in enumerate(node.inputs if not inputs.editor.joins_weights(node) else ()):
         shape = shape_of(value, inputs.known)
         if value is None or shape is None or not inputs.makers.is_constant(value):
             continue

@@ -391,6 +391,21 @@ def test_what_to_do_about_an_element_type(text: str, code: str, help: str, tmp_p
     assert found.help.endswith(help)
 
 
+@pytest.mark.parametrize(
+    ("size", "help"),
+    [
+        ("N", "set `allowzero = 0`, so that 0 copies axis 0 of input 0 (N), or replace the -1 by the size"),
+        ("0", "replace the -1 by the size"),
+    ],
+)
+def test_a_target_with_a_literal_zero(size: str, help: str) -> None:
+    text = (
+        f"(float[{size},6] x) => (y) <int64[3] t = {{0, -1, 2}}> {{ y = Reshape <allowzero = 1> (x, t) }}"
+    )
+    found = irlint.check(onnx.parser.parse_model(f"{HEAD}g {text}")).findings
+    assert [each.help for each in found if each.rule.code == "IRL331"] == [help]
+
+
 #: Models that only one size of n suits, and how the help about it begins.
 FROZEN = [
     (

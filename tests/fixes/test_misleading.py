@@ -334,3 +334,17 @@ def test_a_cast_before_an_output_is_an_alternative_where_other_outputs_have_one(
     cast = "insert a Cast with `to = float32` before the output, as before `y`"
     assert found.suggestion == f"declare `z` as float16; or {cast}"
     assert found.fix is None
+
+
+def test_joined_weights_of_query_key_and_value_are_not_transposed() -> None:
+    text = (
+        '<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]> g (float[2,3,12] x) => (float[2,3,12] y) '
+        "<float[36] b> { y = com.microsoft.Attention <num_heads = 3> (x, w, b) }"
+    )
+    model = onnx.parser.parse_model(text)
+    for name, shape in (("w", (36, 12)), ("b", (36,))):
+        model.graph.initializer.append(onnx.numpy_helper.from_array(numpy.ones(shape, "float32"), name))
+    del model.graph.value_info[:]
+    (found,) = [each for each in irlint.check(model).findings if each.severity.value == "error"]
+    assert (found.rule.code, found.suggestion) == ("IRL384", "")
+    assert found.help.endswith("join them along axis 1; otherwise transpose the weights")

@@ -68,7 +68,7 @@ def concatenated(shapes: Sequence[Shape | None], axis: int | None, *, part: str 
             elif narrower(before, size) != before:
                 result[other], owners[other] = size, index
     if clashes:
-        raise _concat_fault(shapes, clashes, place, part)
+        raise _concat_fault(shapes, clashes, place=place, part=part)
     if place is None:
         return tuple(result)
     result[place] = total(None if shape is None else shape[place] for shape in shapes)
@@ -80,12 +80,14 @@ def concatenated(shapes: Sequence[Shape | None], axis: int | None, *, part: str 
 
 
 def _concat_fault(
-    shapes: Sequence[Shape | None], clashes: Sequence[tuple[int, int, int]], place: int | None, part: str
+    shapes: Sequence[Shape | None], clashes: Sequence[tuple[int, int, int]], *, place: int | None, part: str
 ) -> Fault:
     inputs: dict[int, dict[int, None]] = {}
     for axis, first, index in clashes:
         inputs.setdefault(axis, {}).update({first: None, index: None})
-    texts = [f"axis {axis} is {_sizes_text(shapes, axis, list(indices), part)}" for axis, indices in inputs.items()]
+    texts = [
+        f"axis {axis} is {_sizes_text(shapes, axis, list(indices), part=part)}" for axis, indices in inputs.items()
+    ]
     axis, _, index = clashes[0]
     others = sorted({axis for axis, _, _ in clashes})
     may_join = place is not None and len(others) == 1 and _are_equal(shapes, place)
@@ -109,7 +111,7 @@ def _are_equal(shapes: Sequence[Shape | None], axis: int) -> bool:
     return all(same(size, sizes[0]) for size in sizes)
 
 
-def _sizes_text(shapes: Sequence[Shape | None], axis: int, indices: Sequence[int], part: str) -> str:
+def _sizes_text(shapes: Sequence[Shape | None], axis: int, indices: Sequence[int], *, part: str) -> str:
     sizes = []
     for index in indices:
         shape = shapes[index]

@@ -8,7 +8,7 @@ from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, product, quotient,
 from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.statements import Relation, divides, require_any, wants_arithmetic, warn
 from irlint.findings.wording import counted
-from irlint.model.tensor import INTEGERS, Tensor, shape_text
+from irlint.model.tensor import INTEGERS, Tensor, shape_text, size_text
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.shared.axes import Ints, axis_of
 from irlint.ops.shared.contents import rearranged
@@ -238,9 +238,13 @@ def reshape_by_attribute(data: Tensor, *, shape: Ints | None = None, consumed_in
 def reshape(data: Tensor, shape: Tensor, *, allowzero: int = 0) -> Tensor:
     """ONNX Reshape-5 and later. With ``allowzero=1`` (opset 14), 0 is a size."""
     if allowzero == 1 and shape.value is not None and 0 in shape.value and -1 in shape.value:
+        axis = shape.value.index(0)
+        is_copied = data.shape is not None and axis < len(data.shape) and data.shape[axis] != 0
+        size = f" ({size_text(data.shape[axis])})" if is_copied and data.shape and data.shape[axis] is not None else ""
+        copy = f"set `allowzero = 0`, so that 0 copies axis {axis} of input 0{size}, or " if is_copied else ""
         raise RESHAPE_TARGET.fault(
             f"the target is {shape_text(shape.ints)}: with allowzero=1, 0 and -1 cannot be combined",
-            help="replace the -1 by the size",
+            help=f"{copy}replace the -1 by the size",
             input=1,
         )
     copied = [] if allowzero == 1 else _copied_zeros(data.shape, shape)

@@ -227,38 +227,21 @@ def _check_branches(nodes: TreeNodes) -> None:
             if mode == "LEAF":
                 continue
             message = f"node {node} of tree {tree} leads to node {target} (`{name}`)"
-            if (tree, target) not in children:
-                lost = _help_for_lost_node(nodes, tree, f"entry {at} of `{name}`")
-                help = lost or f"write nodes of the same tree in `{name}`"
-                raise _malformed(f"{message}, which the tree does not have", name, help)
+            if target == node or (tree, target) not in children:
+                from irlint.ops.ml.tree_targets import help_for_target
+
+                what = "itself" if target == node else "which the tree does not have"
+                raise _malformed(f"{message}, {what}", name, help_for_target(nodes, tree, name=name, at=at))
             if not 0 <= target < len(places):
                 raise _malformed(
                     f"{message}; ONNX Runtime accepts ids from 0 to {len(places) - 1}, the number of nodes minus 1",
                     name,
                     "number the nodes from 0",
                 )
-            if target == node:
-                lost = _help_for_lost_node(nodes, tree, f"entry {at} of `{name}`")
-                raise _malformed(f"{message}, itself", name, lost or "connect each branch to a later node")
             children[tree, node] = ((tree, target), *children[tree, node])
     roots = {tree: (tree, node) for tree, node in reversed(places)}
     for root in roots.values():
         _check_paths(root, children)
-
-
-def _help_for_lost_node(nodes: TreeNodes, tree: int, what: str) -> str:
-    """The help that corrects ``what``, a wrong target, to the only node of the tree that no branch leads to.
-
-    Returns "" if there is no single such node. The root, which is the first node, does not count.
-    """
-    rows = list(zip(nodes.nodes_treeids or (), nodes.nodes_nodeids or (), nodes.nodes_modes or ()))
-    own = [row for row, (each, _, _) in enumerate(rows) if each == tree]
-    sides = nodes.nodes_truenodeids or (), nodes.nodes_falsenodeids or ()
-    reached = {side[row] for side in sides for row in own if row < len(side) and rows[row][2] != "LEAF"}
-    lost = [rows[row][1] for row in own[1:] if rows[row][1] not in reached]
-    if len(lost) != 1:
-        return ""
-    return f"set {what} to {lost[0]}: no branch leads to node {lost[0]} of tree {tree}"
 
 
 def _malformed(message: str, attribute: str, help: str) -> Fault:

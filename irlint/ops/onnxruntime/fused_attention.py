@@ -73,7 +73,18 @@ def _projected(
     axes = BATCH_OF_SEQUENCES if rank == 3 else (("token_count", None), HIDDEN)
     check(x, Expected(0, "input", axes, INPUTS_MISMATCH))
     columns = narrower(size(weights, 1, 2), size(bias, 0, 1))
-    rows = ("input hidden size", size(x, rank - 1, rank))
+    hidden = size(x, rank - 1, rank)
+    if hidden is not None and weights.shape == (3 * hidden, hidden):
+        raise FUSED_MISMATCH.fault(
+            f"input 1 (weights) is {shape_text(weights.shape)}; expected {shape_text((hidden, 3 * hidden))}, which is "
+            "the input hidden size, and the columns of query, key and value",
+            help="if the weights of query, key and value are stacked on axis 0, join them along axis 1; otherwise "
+            "transpose the weights",
+            input=1,
+            marks=((1, 0), (1, 1)),
+            aligned="left",
+        )
+    rows = ("input hidden size", hidden)
     check(weights, Expected(1, "weights", (rows, ("3*hidden_size", columns)), FUSED_MISMATCH))
     check(bias, Expected(2, "bias", (("columns of the weights", columns),), FUSED_MISMATCH))
     return _hidden_sizes(columns, sizes, num_heads)

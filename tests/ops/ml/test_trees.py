@@ -296,3 +296,14 @@ def test_a_wrong_branch_leads_to_the_node_without_a_parent(name: str, entry: int
     assert found.help == f"set entry 0 of `{name}` to {entry}: no branch leads to node {entry} of tree 0"
     sound = ml_model("TreeEnsembleClassifier", [floats(4, 3)], CLASSES | {name: [entry, 0, 0]}, 3, 2)
     assert not isinstance(onnxruntime_verdict(sound), str)
+
+
+@pytest.mark.oracle
+def test_a_tree_whose_last_nodes_are_missing() -> None:
+    broken = CLASSES | {"nodes_truenodeids": [3, 0, 0], "nodes_falsenodeids": [4, 0, 0]}
+    broken |= {name: values[:1] for name, values in broken.items() if name.startswith("nodes_")}
+    broken |= {"class_nodeids": [0, 0]}
+    model = ml_model("TreeEnsembleClassifier", [floats(4, 3)], broken, 3, 2)
+    assert isinstance(onnxruntime_verdict(model), str)
+    (found,) = [each for each in irlint.check(model).findings if each.severity.value == "error"]
+    assert found.help == "tree 0 ends with node 0, and nodes 3 and 4 are missing: add them, or make node 0 a leaf"
