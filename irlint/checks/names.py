@@ -146,7 +146,8 @@ def _duplicates(graph: Graph, known: Known) -> Iterator[Problem]:
             severity=Severity.WARNING if _is_accepted_by_onnxruntime(values, known, value, other) else None,
             loses=1,
         )
-        yield Problem(fault, graph.path, node, value.name, node.place if node is not None else None)
+        place = node.place if node is not None else None
+        yield Problem(fault, graph.path, node, value.name, place, disputes=(value, other))
 
 
 class _Values:

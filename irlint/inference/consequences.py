@@ -21,7 +21,7 @@ from irlint.inference.contradictions import contradicts
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again, outputs_for
 from irlint.model import Node, Problem, Value
-from irlint.model.tensor import tensor_shape
+from irlint.model.tensor import UNKNOWN, tensor_shape
 
 #: Families of rules (`findings.faults.FAMILIES`).
 STRUCTURE, BROADCASTING, TYPES, OPERATORS = "structure", "broadcasting", "element-types", "operators"
@@ -331,7 +331,8 @@ class Consequences:
     def _disappears_without_doubt(self, problem: Problem, node: Node) -> bool:
         """Whether the problem disappears if the doubtful inputs get other types.
 
-        If ``declared_shapes_hold``, these are the declared types; otherwise types with unknown sizes.
+        If ``declared_shapes_hold``, these are the declared types; otherwise types with unknown sizes. After an error
+        that leaves names undefined or ambiguous, element types are unknown, too.
         """
         from irlint.inference.doubtful import with_unknown_sizes
 
@@ -341,7 +342,9 @@ class Consequences:
         else:
             # If the error is in another graph, even the rank is unknown: another branch may run without the error.
             others = {
-                value: with_unknown_sizes(self.known.types.get(value), ranked=self.doubts[value].graph == problem.graph)
+                value: UNKNOWN
+                if self.doubts[value].fault.loses
+                else with_unknown_sizes(self.known.types.get(value), ranked=self.doubts[value].graph == problem.graph)
                 for value in doubted
             }
         answer = asked_again(self.known, node, self.known.types_of(node.inputs, others))

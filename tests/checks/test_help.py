@@ -399,9 +399,7 @@ def test_what_to_do_about_an_element_type(text: str, code: str, help: str, tmp_p
     ],
 )
 def test_a_target_with_a_literal_zero(size: str, help: str) -> None:
-    text = (
-        f"(float[{size},6] x) => (y) <int64[3] t = {{0, -1, 2}}> {{ y = Reshape <allowzero = 1> (x, t) }}"
-    )
+    text = f"(float[{size},6] x) => (y) <int64[3] t = {{0, -1, 2}}> {{ y = Reshape <allowzero = 1> (x, t) }}"
     found = irlint.check(onnx.parser.parse_model(f"{HEAD}g {text}")).findings
     assert [each.help for each in found if each.rule.code == "IRL331"] == [help]
 

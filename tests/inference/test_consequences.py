@@ -43,3 +43,10 @@ def test_six_nodes_behind_a_fault() -> None:
         assert found(model) == before, f"graphs/onnx.txt:{number}: {line}"
         asked += 1
     assert asked > 480
+
+
+def test_a_name_of_two_values_causes_the_errors_of_both_types() -> None:
+    text = """<ir_version: 10, opset_import: ["" : 21]> g (int64[4] i, float[4] x) => (int64[4] y) {
+    t = Add (i, i) r = Neg (t) t = Relu (x) e = Neg (t) y = Add (r, i) z = Mul (e, i) }"""
+    (only,) = found(onnx.parser.parse_model(text))
+    assert only[0] == "IRL102"
