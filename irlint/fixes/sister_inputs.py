@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, takewhile
 
-from irlint.dims import Expr, MaybeDim, Shape
+from irlint.dims import Expr, MaybeDim, Shape, symbol
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.editor import Editor
 from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.other_values import EVIDENT, POSSIBLE
-from irlint.fixes.sizes import nodes_before
+from irlint.fixes.sizes import IMAGE, nodes_before
 from irlint.inference.origins import shape_of
 from irlint.lazy_typing import Any
 from irlint.model import Graph, Node, Value
 from irlint.model.order import downstream
-from irlint.model.tensor import Tensor
+from irlint.model.tensor import INTEGERS, Tensor
 
 #: A shape with another order of axes has at least this many axes.
 PAIR = 2
+
+#: The operator of a convolution.
+CONV = "Conv"
 
 #: Inputs of this many nodes, the nearest to the faulty one, may lack their first axis.
 FARTHER = 32
@@ -103,11 +106,36 @@ def declared_as_similar_input(node: Node, editor: Editor) -> Iterator[Candidate]
     shapes = {value: shape for value in inputs if (shape := shape_of(value, editor.known)) is not None}
     before = {value for each in nodes_before(node, editor.makers) for value in each.inputs}
     for value in (each for each in shapes if each in before):
-        others = (shape for each, shape in shapes.items() if each is not value)
-        for other in dict.fromkeys(each for each in others if _is_one_axis_apart(shapes[value], each)):
+        others = {each: shape for each, shape in shapes.items() if each is not value}
+        similar = (
+            shape
+            for each, shape in others.items()
+            if _is_one_axis_apart(shapes[value], shape) or _lacks_last_axis(value, each, editor)
+        )
+        for other in dict.fromkeys(similar):
             yield Candidate((editor.declared(value, other),), EVIDENT, evidence=1, subject=value)
-        for batch in _batch_of_outputs(editor.graph, shapes.values()):
+        if _lacks_spatial_axis(value, shapes[value], editor):
+            size = symbol(f"{value.name}_{len(shapes[value])}")
+            yield Candidate((editor.declared(value, (*shapes[value], size)),), EVIDENT, evidence=1, subject=value)
+            continue
+        has_batch = any(shape and isinstance(shape[0], Expr) for shape in shapes.values())
+        for batch in _batch_of_outputs(editor.graph, shapes.values()) if not has_batch else ():
             yield Candidate((editor.declared(value, (batch, *shapes[value])),), EVIDENT, evidence=1, subject=value)
+
+
+def _lacks_spatial_axis(value: Value, shape: Shape, editor: Editor) -> bool:
+    """Whether a Conv applies filters with one more axis to an input, whose other sizes they fit.
+
+    The batch and a spatial size are dynamic.
+    """
+    for user in editor.users.get(value, ()):
+        filters = shape_of(user.inputs[1], editor.known) if len(user.inputs) > 1 and user.inputs[0] is value else None
+        if filters is None or user.op != CONV or not isinstance(shape[0] if shape else None, Expr):
+            continue
+        group, channels = editor.value_of(user, "group") or 1, filters[1] if len(filters) >= IMAGE else None
+        if len(filters) == len(shape) + 1 and channels is not None and shape[1] == channels * group:
+            return any(isinstance(dim, Expr) for dim in shape[2:])
+    return False
 
 
 def _batch_of_outputs(graph: Graph, given: Iterable[Shape]) -> Iterator[Expr]:
@@ -124,6 +152,19 @@ def _is_one_axis_apart(one: Shape, other: Shape) -> bool:
     without = [(*long[:axis], *long[axis + 1 :]) for axis in range(len(long))]
     named = [dim for dim in short if dim not in (1, None)]
     return len(short) + 1 == len(long) and len(named) > 1 and short in without
+
+
+def _lacks_last_axis(one: Value, other: Value, editor: Editor) -> bool:
+    """Whether ``other`` has the shape of ``one`` and one more axis at the end, as tokens and their mask may have.
+
+    Both have the same integer type, and all their axes are dynamic.
+    """
+    first, second = editor.known.types.get(one), editor.known.types.get(other)
+    if not isinstance(first, Tensor) or not isinstance(second, Tensor) or first.dtype not in INTEGERS:
+        return False
+    shape = second.shape or ()
+    is_longer = first.dtype == second.dtype and first.shape == shape[:-1] != ()
+    return is_longer and all(isinstance(dim, Expr) for dim in shape)
 
 
 def declared_as_several_inputs(node: Node, editor: Editor) -> Iterator[Candidate]:

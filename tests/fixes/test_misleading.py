@@ -97,6 +97,8 @@ FED = """
 (bool[N,8] x) => (float[N,8] y) <float[8] w> { y = Mul (x, w) } | declare `x` as float32, or insert a Cast with `to = float32` before input 0
 (int64[N,8] x) => (float[N,8] y) { y = Neg (x) } | declare `x` as float32, or declare `y` as int64
 (int64[batch,seq] ids, int64[seq] mask) => (float[batch,seq,4] y, int64 n) <float[9,4] t, int64 one = {1}, int64[1] two = {2}> { e = Gather (t, ids) s = Shape (mask) n = Gather (s, one) u = Unsqueeze (mask, two) f = Cast <to = 1> (u) y = Mul (e, f) } | declare input `mask` as [batch, seq]; this also fixes 1 more
+(int64[batch,seq] ids, int64[batch] mask) => (float[batch,seq,4] y) <float[9,4] t, int64[1] two = {2}> { e = Gather (t, ids) u = Unsqueeze (mask, two) f = Cast <to = 1> (u) y = Mul (e, f) } | declare input `mask` as [batch, seq]
+(float[N,3,H] x) => (float[N,4,a,b] y) <float[4,3,3,3] w> { y = Conv (x, w) } | declare input `x` as [N, 3, H, x_3]
 (int64[N,s] ids) => (float[N,s,4] y) <float[9,4] w> { y = Gather (ids, w) } | swap inputs 0 and 1
 (int32[6] b) => (float[6] y) <float[6] s, int8[6] z> { y = DequantizeLinear <axis = 0> (b, s, z) } | store constant `z` as int32
 (float[2,9,32] x) => (float[2,9,17] y) <float[17,16] w> { t = Transpose <perm = [1,0]> (w) y = MatMul (x, t) } | change 32 to 16 on axis 2 of input `x`
