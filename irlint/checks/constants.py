@@ -356,21 +356,24 @@ def _short_problem(file: str, cases: Sequence[Case], known: Known) -> Problem:
         f"{label!r} needs {counted(size, 'byte')} from offset {stored.offset} of {file}, which has "
         f"{counted(stored.offset + stored.available, 'byte')}: it extends {counted(size - stored.available, 'byte')} "
         f"past the end{more}",
-        help=(not others and _other_offset(file, size, known)) or f"copy {file} again together with the model",
+        help=f"copy {file} again together with the model"
+        if others
+        else _help_for_end(file, size, stored.offset + stored.available, known),
         severity=Severity.WARNING if case.unread else None,
     )
     return case.problem(fault)
 
 
-def _other_offset(file: str, size: int, known: Known) -> str:
-    """The help to use the offset of the file's unused bytes; "" unless these are one range of exactly ``size``
-    bytes."""
+def _help_for_end(file: str, size: int, end: int, known: Known) -> str:
+    """The help for the only constant past the ``end`` of a file. The bytes of other constants show what is wrong."""
     from irlint.checks.sources import holes
 
     found = [(offset, length) for each, offset, length in holes(known) if each == file]
-    if [length for _, length in found] != [size]:
-        return ""
-    return f"fixed by offset {found[0][0]}: the {counted(size, 'byte')} there belong to no other constant"
+    if [length for _, length in found] == [size]:
+        return f"fixed by offset {found[0][0]}: the {counted(size, 'byte')} there belong to no other constant"
+    copy = f"copy {file} again together with the model"
+    is_cut_off = end == 0 or any(offset + length == end for offset, length in found)
+    return copy if is_cut_off else f"correct the offset: other constants use the last byte of {file}; or {copy}"
 
 
 def _stored_text(size: int) -> str:

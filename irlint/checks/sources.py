@@ -150,8 +150,10 @@ def holes(known: Known) -> Iterator[tuple[str, int, int]]:
             stored = constant.stored
             if stored is None or stored.size is None or stored.file is None or stored.available is None:
                 continue
-            spans.setdefault(stored.file, []).append((stored.offset, stored.size))
             ends[stored.file] = stored.offset + stored.available
+            within = spans.setdefault(stored.file, [])
+            if stored.size <= stored.available:
+                within.append((stored.offset, stored.size))
     for file, found in spans.items():
         at = 0
         for offset, size in (*sorted(found), (ends[file], 0)):

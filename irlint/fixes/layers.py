@@ -25,6 +25,7 @@ from irlint.dims import elements
 from irlint.findings.edits import Edit
 from irlint.fixes.changes import bound
 from irlint.fixes.document import MISLED, PORTS, ROOT, Stages
+from irlint.fixes.stored import unused_place
 from irlint.inference.contradictions import differ
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
@@ -386,14 +387,13 @@ class Intended:
         shape = [each for each in port.shape or () if isinstance(each, int)]
         if node.op != self.known.format.constant_node or sizes is None or len(shape) < len(sizes) or not port.dtype:
             return found
-        from irlint.checks.sources import holes
-
         needed = byte_size(port.dtype, elements(shape))
         if needed is not None and str(needed) != stated.get("size") and self._may_have_size(node, needed):
             found["size"] = str(needed)
-        places = [offset for _, offset, size in holes(self.known) if size == needed]
-        if len(places) == 1:
-            found["offset"] = str(places[0])
+        constant = self._constant(node)
+        place = unused_place(constant, needed, self.known) if constant is not None and needed is not None else None
+        if place is not None:
+            found["offset"] = str(place)
         return found
 
     def _may_have_size(self, node: Node, size: int) -> bool:

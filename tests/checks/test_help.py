@@ -160,7 +160,12 @@ BREACHES = [
         "IRL702",
         "fixed by offset 0: the 24 bytes there belong to no other constant",
     ),
-    ('offset="0"', 'offset="8"', "IRL702", "copy model.bin again together with the model"),
+    (
+        'offset="0"',
+        'offset="8"',
+        "IRL702",
+        "fixed by offset 0: the 24 bytes there belong to no other constant",
+    ),
     (
         '<data shape="2,3" element_type="f32"/>',
         '<data shape="1,3" element_type="f32"/>',
