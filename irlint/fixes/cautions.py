@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from irlint.checks.equal_sizes import EQUAL_SIZES
+from irlint.dims import product
 from irlint.fixes.candidate import MANY, SEVERAL, Candidate, changes_sizes
 from irlint.fixes.case import Case, takes_target
 from irlint.fixes.editor import STRIDES
@@ -75,6 +76,16 @@ def _leaves_unused_value(case: Case) -> bool:
     is_decided = case.problem.is_error or limits_sizes(case.problem)
     of_axis = case.problem.fault.rule is AXIS_OUT_OF_RANGE
     return not _connects_value(case.candidate) and is_decided and not of_axis and case.unused_value_fixes
+
+
+def _empties_input(case: Case) -> bool:
+    """Whether the candidate leaves an input empty while a constant of more than one element is unused.
+
+    The node may have lost that constant as an input, so that the later inputs moved to earlier places.
+    """
+    empties = any(edit.kind == "input" and not edit.value for edit in case.candidate.edits)
+    unused = case.inputs.unused_values if empties else []
+    return any(not case.inputs.is_made(value) and product(known.shape or ()) != 1 for value, known in unused)
 
 
 def _leaves_unused_index(case: Case) -> bool:
@@ -365,6 +376,7 @@ UNWRITTEN_IF: tuple[Callable[[Case], bool], ...] = (
     _is_bold_for_warning,
     _reveals_limit,
     _leaves_unused_value,
+    _empties_input,
     _leaves_unused_index,
     _is_axis_of_index,
     may_lack_node,

@@ -40,8 +40,13 @@ def rewired(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
 
 
 def without_repeated(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
-    """Removes an input of a Concat that is the same value as another input. Of adjacent inputs, the last is removed."""
+    """Removes an input of a Concat that is the same value as another input. Of adjacent inputs, the last is removed.
+
+    If several Concats have such inputs, no input is removed: the repetition is intended.
+    """
     for node in (each for each in nodes if each.op == JOIN):
+        if any(len(set(each.inputs)) < len(each.inputs) for each in inputs.editor.siblings(node)):
+            continue
         for port, value in enumerate(node.inputs):
             others = [at for at, each in enumerate(node.inputs) if each is value and at != port]
             if value is not None and others and port + 1 not in others:

@@ -20,8 +20,10 @@ from irlint.model.tensor import INTEGERS, Tensor
 #: A shape with another order of axes has at least this many axes.
 PAIR = 2
 
-#: The operator of a convolution.
-CONV = "Conv"
+CONV, PAD = "Conv", "Pad"
+
+#: Exporters end the name of an output's size with this, if they do not know the size.
+GENERATED = "_dim_"
 
 #: Inputs of this many nodes, the nearest to the faulty one, may lack their first axis.
 FARTHER = 32
@@ -118,32 +120,38 @@ def declared_as_similar_input(node: Node, editor: Editor) -> Iterator[Candidate]
             size = symbol(f"{value.name}_{len(shapes[value])}")
             yield Candidate((editor.declared(value, (*shapes[value], size)),), EVIDENT, evidence=1, subject=value)
             continue
-        has_batch = any(shape and isinstance(shape[0], Expr) for shape in shapes.values())
+        has_batch = any(shape and isinstance(shape[0], Expr) for shape in others.values())
         for batch in _batch_of_outputs(editor.graph, shapes.values()) if not has_batch else ():
             yield Candidate((editor.declared(value, (batch, *shapes[value])),), EVIDENT, evidence=1, subject=value)
 
 
 def _lacks_spatial_axis(value: Value, shape: Shape, editor: Editor) -> bool:
-    """Whether a Conv applies filters with one more axis to an input, whose other sizes they fit.
+    """Whether a Conv applies filters with one more axis to an input (perhaps after a Pad), and the channels agree.
 
     The batch and a spatial size are dynamic.
     """
-    for user in editor.users.get(value, ()):
-        filters = shape_of(user.inputs[1], editor.known) if len(user.inputs) > 1 and user.inputs[0] is value else None
-        if filters is None or user.op != CONV or not isinstance(shape[0] if shape else None, Expr):
-            continue
-        group, channels = editor.value_of(user, "group") or 1, filters[1] if len(filters) >= IMAGE else None
-        if len(filters) == len(shape) + 1 and channels is not None and shape[1] == channels * group:
-            return any(isinstance(dim, Expr) for dim in shape[2:])
+    if len(shape) < IMAGE - 1 or not isinstance(shape[0], Expr) or not any(isinstance(dim, Expr) for dim in shape[2:]):
+        return False
+    padded = [user.outputs[0] for user in editor.users.get(value, ()) if user.op == PAD and user.inputs[0] is value]
+    for given in (value, *filter(None, padded)):
+        for user in editor.users.get(given, ()):
+            filters = shape_of(user.inputs[1], editor.known) if user.op == CONV and user.inputs[0] is given else None
+            channels = filters[1] if filters is not None and len(filters) == len(shape) + 1 else None
+            if channels is not None and shape[1] == channels * (editor.value_of(user, "group") or 1):
+                return True
     return False
 
 
 def _batch_of_outputs(graph: Graph, given: Iterable[Shape]) -> Iterator[Expr]:
-    """The dynamic first size of all outputs, if no input has it."""
+    """The dynamic first size of all outputs, if no input has it, and no exporter invented its name."""
     declared = [each.type.shape or () for each in graph.outputs if isinstance(each.type, Tensor)]
     firsts = {shape[0] if shape else None for shape in declared}
     sizes = {dim for shape in given for dim in shape}
-    yield from (each for each in firsts if len(firsts) == 1 and isinstance(each, Expr) and each not in sizes)
+    yield from (
+        each
+        for each in firsts
+        if len(firsts) == 1 and isinstance(each, Expr) and each not in sizes and GENERATED not in str(each)
+    )
 
 
 def _is_one_axis_apart(one: Shape, other: Shape) -> bool:
