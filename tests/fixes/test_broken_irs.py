@@ -243,6 +243,10 @@ def with_exchanged_offsets(text: str) -> str:
     return text.replace(f'shape="6, 3" offset="{other}"', f'shape="6, 3" offset="{one}"')
 
 
+def with_last_offset_past_the_end(text: str) -> str:
+    return re.sub(r'(shape="6, 3" offset=")96"', r'\g<1>192"', text)
+
+
 def with_shorter_list(text: str) -> str:
     """The document with one number less in the second constant of 5 numbers, as its bytes, and as its ports declare."""
     places = [each.start() for each in re.finditer(r'shape="5" offset="\d+" size="20"', text)]
@@ -310,6 +314,11 @@ BROKEN = {
         lambda: summed("bkt,btkc->btc"),
         unchanged,
         'set equation="btk,btkc->btc", or set equation="bkt,bktc->btc"; this also fixes 1 more',
+    ),
+    "weights that the document expects past the end": (
+        layered,
+        with_last_offset_past_the_end,
+        'set offset="96"',
     ),
     "weights with the offsets of each other": (
         layered,
