@@ -233,3 +233,11 @@ def test_types_are_imported_when_they_are_asked_for() -> None:
     code = "import sys, irlint; print(*[name for name in sys.modules if name.startswith('irlint')])"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert set(loaded) == {"irlint", "irlint.lazy_typing"}
+
+
+@pytest.mark.parametrize("question", [irlint.shapes, irlint.contract, irlint.info, irlint.targets])
+def test_a_shape_for_an_input_that_the_model_does_not_have(question: Any) -> None:
+    head = '<ir_version: 8, opset_import: ["" : 17]>'
+    model = onnx.parser.parse_model(f"{head} g (float[2] x) => (float[2] y) {{ y = Neg (x) }}")
+    with pytest.raises(ValueError, match="no input named z; the model's inputs are x"):
+        question(model, shapes={"z": [1, 3]})

@@ -80,16 +80,19 @@ def inferred_file(
 ) -> Known:
     """The inferred model in a file. ``shapes`` replace the declared shapes of inputs, by their names.
 
-    ``given_by`` has the sources of shapes that the configuration states, by the names of inputs. Such a shape is
-    ignored if the model does not have the input. Raises like ``shapes_data``.
+    ``given_by`` maps names of inputs to what states their shapes, such as the configuration. If the model does not have
+    an input, a shape of the configuration is ignored. Raises like ``shapes_data``.
     """
     model = parsers.read(path, data)
     if model.graph is None:
         raise ValueError("; ".join(problem.fault.message for problem in model.problems) or "it is not a model")
     if not given_by:
         return inferred(model, shapes)
+    from irlint.policy.shape_options import BY
+
     inputs = input_names(model)
-    applicable = {name: shape for name, shape in (shapes or {}).items() if name in inputs or name not in given_by}
+    ignored = {name for name, source in given_by.items() if source != BY and name not in inputs}
+    applicable = {name: shape for name, shape in (shapes or {}).items() if name not in ignored}
     return inferred(model, applicable, {name: by for name, by in given_by.items() if name in inputs})
 
 
