@@ -121,7 +121,7 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _parameter_faults(function: Function) -> Iterator[Fault]:
-    """The faults of a function without a name, and of its inputs and outputs without a name or with the same name."""
+    """The faults of the names of a function, its inputs and its outputs: missing names, and names of two values."""
     inputs = [value.name for value in function.graph.inputs]
     outputs = [value.name for value in function.graph.outputs]
     if not function.name:
@@ -284,8 +284,8 @@ def _opset_problem(function: Function, model: Model) -> Iterator[Problem]:
     graph, node, function_opset, model_opset, difference = differing[0]
     more = f"; {counted(len(differing) - 1, 'more node differs', 'more nodes differ')}" if len(differing) > 1 else ""
     fault = FUNCTION_OPSET.fault(
-        f"the function imports opset {function_opset} of {node.domain or 'ai.onnx'} and the model opset {model_opset}"
-        f"{difference}{more}",
+        f"the function imports opset {function_opset} of {node.domain or 'ai.onnx'}, and the model imports opset "
+        f"{model_opset}{difference}{more}",
         help=f"import opset {model_opset} in the function, and write its nodes for that opset",
     )
     yield Problem(fault, graph.path, node)
@@ -297,9 +297,9 @@ def _undeclared_references(function: Function) -> Iterator[Problem]:
         for name, attribute in node.attributes.items():
             if attribute.reference is None or attribute.reference in function.attributes:
                 continue
-            listed = ", ".join(f"`{each}`" for each in function.attributes) or "none"
+            listed = ", ".join(f"`{each}`" for each in function.attributes) or "no attributes"
             fault = UNDECLARED_REFERENCE.fault(
-                f"attribute `{name}` refers to `{attribute.reference}` of the function, which has {listed}",
+                f"attribute `{name}` refers to `{attribute.reference}` of the function, which declares {listed}",
                 help=f"declare `{attribute.reference}` in the function, or correct the name",
                 attribute=name,
             )

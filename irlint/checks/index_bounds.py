@@ -27,8 +27,8 @@ class Lookup:
 
 
 def problems(known: Known) -> list[Problem]:
-    """The problems of Loop trip counts that come from the wrong axis, and of tables that lack the rows that are
-    skipped."""
+    """The problems of Loop trip counts that come from the wrong axis, and of tables without the first rows, which
+    their lookup skips."""
     if not any(graph.path for graph in graphs(known.model)) and len(known.requires) < 2:
         return []
     makers = Makers(known)
@@ -36,7 +36,7 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _loops(known: Known, makers: Makers) -> Iterator[Problem]:
-    """A problem for each iteration number that is an index into another axis than the one that gives the trip count."""
+    """A problem for each Loop whose trip count is the size of one axis, but whose iteration number indexes another."""
     nodes = {
         each.path: (node, each) for graph in graphs(known.model) for node in graph.nodes for _, each in node.bodies
     }
@@ -70,8 +70,9 @@ def _index_into_other_axis(demand: Demand, source: Value, counted_axis: int, mak
         trip_count = (shape_of(source, known) or ())[counted_axis]
         last = trip_count - 1 if isinstance(trip_count, int) else trip_count
         fault = INDEX_OUT_OF_RANGE.fault(
-            f"the iteration number, 0 to {last}, is an index into axis {axis} of input 0, which is {dim}; the trip "
-            f"count {trip_count} is axis {counted_axis} of `{source.name}`, and {dim} is its axis {found.axis}",
+            f"the iteration number, 0 to {last}, is an index into axis {axis} of input 0, whose size is {dim}; the "
+            f"trip count {trip_count} is the size of axis {counted_axis} of `{source.name}`, and {dim} that of axis "
+            f"{found.axis}",
             help=f"take axis {found.axis} of `{source.name}` as the trip count, or read axis {counted_axis}",
             marks=((0, axis),),
             severity=Severity.WARNING,
@@ -85,18 +86,18 @@ def _contains_symbol(dim: MaybeDim, names: set[str]) -> bool:
 
 
 def _tables(known: Known, makers: Makers) -> Iterator[Problem]:
-    """A problem for each table whose lookup skips the first rows, if another lookup skips as many rows of a table that
-    has exactly these rows more."""
+    """A problem for each table whose lookup skips its first n rows, if another lookup also skips n rows, and its table
+    has exactly n more rows."""
     found = [each for demand in known.requires if (each := _lookup(demand.node, makers)) is not None]
     for one in dict.fromkeys(found):
         for other in found:
             if one.first == other.first and one.rows + one.first == other.rows:
                 fault = INDEX_OUT_OF_RANGE.fault(
                     f"the lookup skips the first {one.first} of {one.rows} rows, so {one.rows - one.first} positions "
-                    f"work; `{other.table.name}`, which {other.node.op} {other.node.label!r} reads alike, has "
-                    f"{other.rows} rows",
-                    help=f"store {other.rows} rows in `{one.table.name}`: the {one.first} rows before the first "
-                    "position may be missing",
+                    f"work; `{other.table.name}`, which {other.node.op} {other.node.label!r} reads in the "
+                    f"same way, has {other.rows} rows",
+                    help=f"store {other.rows} rows in `{one.table.name}`: the {one.first} rows that the lookup skips "
+                    "are probably missing",
                     severity=Severity.NOTE,
                 )
                 yield Problem(fault, "", one.node, place=one.node.place)

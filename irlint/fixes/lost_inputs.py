@@ -71,7 +71,7 @@ def _constants_at(port: int, nodes: Sequence[Node], known: Known) -> list[Value]
 
 
 def out_of_cycle(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Breaks a cycle: connects an input of its nodes as at their twins, or else an unused value as this input."""
+    """Breaks a cycle: connects an input of a node in it as in a similar block, or else to an unused value."""
     graph = graph_at(known.model, problem.graph)
     if graph is None or known.format.ports_declare:
         return

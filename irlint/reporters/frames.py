@@ -11,7 +11,7 @@ from irlint.records import record, replaced
 from irlint.reporters.canvas import Canvas, Run, cut, display, wrapped
 from irlint.snippets.drawing import Line, Piece
 
-#: If a line does not fit, attributes of more columns are cut to this width.
+#: If a line does not fit, wider attributes are cut to this width.
 LONG = 48
 
 #: The comments of lines are aligned unless they would begin after this column.
@@ -20,7 +20,8 @@ FAR = 100
 #: The longest text that replaces omitted entries of a list.
 ELISION = ", ..., "
 
-#: A label has at least this width, unless it is shorter. Bars of other marks are omitted where the label needs room.
+#: A label gets at least this many columns, or as many as its text has if it is shorter. Bars of other marks are omitted
+#: where the label needs room.
 LABEL = 24
 
 
@@ -46,7 +47,7 @@ def frame(lines: Sequence[Line], canvas: Canvas) -> None:
 
 
 def crowding(lines: Sequence[Line], room: int, expendable: int) -> set[str]:
-    """The names in lines that are too long even without unmarked pieces of this ``expendable`` or a higher one."""
+    """The names in lines that do not fit even without their unmarked pieces, if these are ``expendable`` or more."""
     found: set[str] = set()
     for line in lines:
         kept = list(line.pieces)

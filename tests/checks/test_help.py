@@ -610,5 +610,5 @@ def test_how_the_opset_of_a_function_differs(model: int, function: int, nodes: s
     text = f"""<ir_version: 10, opset_import: ["" : {model}, "f" : 1]>
 g (float[2] x) => (y) {{ y = f.F (x) }} <domain: "f", opset_import: ["" : {function}]> F (a) => (b) {{ {nodes} }}"""
     (found,) = [each for each in irlint.check(onnx.parser.parse_model(text)).findings if each.rule.code == "IRL133"]
-    expected = f"the function imports opset {function} of ai.onnx and the model opset {model}, {difference}"
+    expected = f"the function imports opset {function} of ai.onnx, and the model imports opset {model}, {difference}"
     assert found.message == expected

@@ -66,8 +66,8 @@ def test_a_loop_over_another_axis_than_it_reads(tmp_path: Path) -> None:
     (found,) = irlint.check(broken).findings
     assert (found.rule.code, found.severity.value) == ("IRL346", "warning")
     assert found.message == (
-        "the iteration number, 0 to 3, is an index into axis 1 of input 0, which is S; the trip count 4 is axis 2 of "
-        "`x`, and S is its axis 1"
+        "the iteration number, 0 to 3, is an index into axis 1 of input 0, whose size is S; the trip count 4 is the "
+        "size of axis 2 of `x`, and S that of axis 1"
     )
     assert found.help == "take axis 1 of `x` as the trip count, or read axis 2"
 
@@ -96,5 +96,5 @@ def test_a_table_without_the_rows_that_its_lookup_skips() -> None:
     assert irlint.check(sound).findings == ()
     (found,) = irlint.check(broken).findings
     assert (found.rule.code, found.severity.value) == ("IRL346", "note")
-    assert found.help == "store 8 rows in `p`: the 2 rows before the first position may be missing"
+    assert found.help == "store 8 rows in `p`: the 2 rows that the lookup skips are probably missing"
     assert not irlint.check(model_of(TABLES.format(rows=5))).findings

@@ -32,7 +32,7 @@ class BackendRules:
 
     #: The default model file.
     filename: str
-    #: Knows a tensor by only one of its names: the first name, or the first name in alphabetical order.
+    #: Does not know all names of a tensor, but only the first one and the alphabetically first one.
     knows_one_name: bool = False
     converts_types: bool = False
     allows_non_tensors: bool = False
@@ -113,12 +113,14 @@ def _input_count(config: Config, model: Interface) -> Iterator[ConfigFault]:
     if unknown and len(unknown) == len(absent):
         return
     defaults = [end.name for each in listed if (end := by_name(each.name, model.inputs)) is not None and end.optional]
-    text = f"the configuration lists {counted(expected, 'input')}, and the model has {len(fed)}"
+    text = f"the configuration lists {counted(expected, 'input')}, and the model requires {len(fed)}"
     help = "list every input of the model, or none"
     if absent:
         text, help = f"{text}: {', '.join(absent)} {'is' if len(absent) == 1 else 'are'} missing", f"add `{absent[0]}`"
     elif defaults:
-        text = f"{text}: {', '.join(defaults)} has a default in the model"
+        text = (
+            f"{text}: {', '.join(defaults)} {'has a default' if len(defaults) == 1 else 'have defaults'} in the model"
+        )
         help = f"write `optional: true` for `{defaults[0]}`"
     yield ConfigFault(INPUTS_MISSING.fault(text, help=help), config.at("input", 0))
 
@@ -161,7 +163,7 @@ def _tensor(
     if end is None or (backend.knows_one_name and tensor.name not in (end.name, min(end.names))):
         names = [each.name for each in ends]
         help = suggestion(tensor.name, names) if end is None else f"write `{end.name}`"
-        other = "" if end is None else f"; the {config.backend} backend knows `{end.name}` by that name alone"
+        other = "" if end is None else f"; the {config.backend} backend knows this tensor only as `{end.name}`"
         fault = UNKNOWN_TENSOR.fault(f"the model has no {kind} `{tensor.name}`{other}", help=help)
         yield ConfigFault(fault, config.at(*path, "name", 0), tensor.name)
         return
@@ -239,22 +241,20 @@ def _mismatch(config: Config, label: str, end: Reported, full: list[int], field:
     sizes = end.sizes or ()
     added = " (the batch axis and the dims)" if config.has_batches else ""
     if config.is_completed:
-        added = (
-            f" (the batch axis of max_batch_size {config.message.max_batch_size}, which the server sets, and the dims)"
-        )
+        added = f" (the dims after a batch axis: the server sets max_batch_size to {config.message.max_batch_size})"
     text = f"{label} is {shape_text(sizes)} in the model, and {shape_text(full)}{added} in the configuration"
     if len(full) == len(sizes):
         axis = next(at for at, (a, b) in enumerate(zip(full, sizes)) if b is not None and a != b)
         if label.startswith("output") and sizes[axis] == ANY:
-            text += f": axis {axis} is dynamic, which has to be -1 in an output"
+            text += f": axis {axis} is dynamic in the model, so the configuration must state -1"
     own = list(sizes)[1 if config.has_batches else 0 :]
     if field == "reshape":
         help = f"write a reshape to {shape_text(own)}"
     else:
         help = f"write `dims: {shape_text(own)}`" if None not in own else "state the shape of the model"
     if config.has_batches and len(full) == len(sizes) + 1:
-        help += ": the server adds the batch axis"
-        help += ", or list every input and output" if config.is_completed else ""
+        help += ", because the server adds the batch axis"
+        help += "; or list every input and output" if config.is_completed else ""
     return ConfigFault(SHAPE_MISMATCH.fault(text, help=help), span, end.name)
 
 

@@ -164,7 +164,7 @@ def broadcast_under(rule: Rule, shapes: Sequence[Shape | None], text: str, *, in
 
 
 def equal(a: MaybeDim, b: MaybeDim, rule: Rule, *, text: str, index: int, why: str) -> MaybeDim:
-    """The better known of two sizes that must be equal. Raises a fault of ``rule`` with the message ``text``."""
+    """The more precise one of two sizes that must be equal. Raises a fault of ``rule`` with the message ``text``."""
     if agree(a, b, why):
         return narrower(a, b)
     raise rule.fault(text, help=rule.advice, input=index)
@@ -245,9 +245,9 @@ def _warn_of_value_type(q: Tensor, v: Tensor) -> None:
 
 
 def _check_mode(mode: int, outputs: int) -> None:
-    """Checks ``qk_matmul_output_mode``. Only warns of -1, and of any mode if the node has no fourth output.
+    """Checks ``qk_matmul_output_mode``. An invalid mode is an error.
 
-    Runtimes do not check these.
+    It is only a warning if it is -1, or if the node has no fourth output, because runtimes do not check these cases.
     """
     if 0 <= mode <= 3:
         return

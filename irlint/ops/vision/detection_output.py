@@ -139,8 +139,9 @@ def _detections(
     if num_classes is not None and isinstance(count, int) and isinstance(found, int):
         if found != count * num_classes and count and not found % count:
             raise PRIORS_MISMATCH.fault(
-                f"axis 1 of input 1 (class_preds) is {found}, {counted(found // count, 'score')} for each of "
-                f"{count} prior boxes; expected num_classes={num_classes} for each, which is {count * num_classes}",
+                f"axis 1 of input 1 (class_preds) is {found}, which is {counted(found // count, 'score')} for each "
+                f"of {count} prior boxes; num_classes={num_classes} requires {num_classes} for each, "
+                f"{count * num_classes} in total",
                 help=f'write num_classes="{found // count}", or connect the predictions of {num_classes} classes',
                 input=1,
                 attribute="num_classes",

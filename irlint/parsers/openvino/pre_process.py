@@ -114,7 +114,7 @@ def _remark_on_number(means: set[tuple[int, float]], sizes: Sequence[int]) -> st
     if not channels:
         return ""
     if len(channels) != count:
-        return f"it has {counted(len(channels), 'mean')}, and the input {counted(count, 'channel')}"
+        return f"it has {counted(len(channels), 'mean')}, but the input has {counted(count, 'channel')}"
     if len(means) != count:
         again = next(one for (one, _), (other, _) in pairwise(sorted(means)) if one == other)
         return f"channel {again} has several means that differ"
@@ -132,7 +132,7 @@ def _remark_on_mean(mean: Element, sizes: Sequence[int], weights: WeightsFile) -
     try:
         size, offset = integer(mean.attrib["size"]), integer(mean.attrib["offset"])
     except ValueError as error:
-        return f"of a mean image, {error}"
+        return f"the size or offset of a mean image is invalid: {error}"
     needed = _BYTES * prod(sizes[1:])
     if size != needed:
         return f"a mean image has {size} bytes, and {list(sizes[1:])} of float32 needs {needed}"

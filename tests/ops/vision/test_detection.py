@@ -155,5 +155,5 @@ def test_the_number_of_classes_that_fits_the_scores_is_named() -> None:
             num_classes=3,
             detection=detection,
         )
-    assert "is 20, 2 scores for each of 10 prior boxes; expected num_classes=3" in caught.value.message
+    assert "is 20, which is 2 scores for each of 10 prior boxes; num_classes=3 requires 3" in caught.value.message
     assert caught.value.help.startswith('write num_classes="2"')
