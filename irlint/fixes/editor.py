@@ -225,6 +225,8 @@ class Editor(NodeEdits):
                     if sum(similar.values()) >= VERY_MANY:
                         continue
                     grade = POSSIBLE
+                elif name == STRIDES and max(other) > 2 and (other != self.window(node) or set(value or (1,)) != {1}):
+                    grade = POSSIBLE
                 edit = self.attribute(node, name, other, value)
                 count = count or int(other == default and ("axis" not in name or node.op == FLATTEN))
                 is_unsure = (

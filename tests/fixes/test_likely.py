@@ -45,6 +45,7 @@ LIKELY = [
     ("a mask without the axis of the tokens", "(int64[N,S] i, int64[N,S] m) => (float[N,S,4] y) <float[9,4] t, int64[1] k = {2}> { e = Gather (t, i) u = Unsqueeze (m, k) f = Cast <to = 1> (u) y = Mul (e, f) }", "int64[N,S] m", "int64[N] m", "declare input `m` as [N, S]"),
     ("an image without its width", "(float[N,3,H,W] x) => (float[N,4,H,W] y) <float[4,3,1,1] w> { y = Conv (x, w) }", "float[N,3,H,W] x", "float[N,3,H] x", "= declare input `x` as [N, 3, H, x_3]"),
     ("a frame of bytes", "(uint8[N,3,H,W] x) => (float[N,3,H,W] y) <float[3,1,1] m> { c = Cast <to = 1> (x) y = Sub (c, m) }", "c = Cast <to = 1> (x) y = Sub (c, m)", "y = Sub (x, m)", "= insert a Cast with `to = float32` before input 0 in Sub[0]"),
+    ("an image of another size than the target was traced with", "(float[1,3,16,16] x) => (float[1,2,2,4,4] y) <float[4,3,3,3] w, int64[5] t = {1,2,2,4,4}> { c = Conv <pads = [1,1,1,1], strides = [2,2]> (x, w) p = MaxPool <kernel_shape = [3,3], pads = [1,1,1,1], strides = [2,2]> (c) y = Reshape (p, t) }", "float[1,3,16,16] x", "float[1,3,24,24] x", "change 24 to 16 on axes 2 and 3 of input `x`"),
 ]  # fmt: skip
 
 
