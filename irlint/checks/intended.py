@@ -64,7 +64,7 @@ def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Valu
     - the most similar of all values, if the names also differ by a slip (see ``_is_slip``), the value is not an
       initializer, and no other unused value has its type
     """
-    base_name = _without_numbers(value.name)
+    base_name = without_numbers(value.name)
     stored = set(graph.constants).difference(graph.inputs)
     inputs = [each for each in unused if each in graph.inputs and each not in graph.constants]
     if len(inputs) == len(graph.undefined) == 1 and _may_be_one(inputs[0].name, value.name):
@@ -82,7 +82,7 @@ def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Valu
         names = {
             each.name: each
             for each in values
-            if _without_numbers(each.name) != base_name
+            if without_numbers(each.name) != base_name
             and not (others_use_it and (each in stored or not _is_slip(value.name, each.name)))
         }
         close = wording.closest(value.name, names, ALIKE)
@@ -280,7 +280,7 @@ def _all_accept(type: Tensor, users: list[tuple[Node, Value]], known: Known) -> 
     return bool(users)
 
 
-def _without_numbers(name: str) -> str:
+def without_numbers(name: str) -> str:
     """A name without its numbers and the separators before them: ``/Shape_output`` of ``/Shape_3_output_0``."""
     return re.sub(r"[_.]?\d+", "", name)
 

@@ -34,7 +34,7 @@ from irlint.fixes.interfaces import (
     with_unused_output,
 )
 from irlint.fixes.lost_inputs import UNUSED, out_of_cycle, with_missing_input
-from irlint.fixes.names import have_same_letters, may_be_renamed, names_another_operator
+from irlint.fixes.names import have_same_letters, may_be_renamed, missing_in_series, names_another_operator
 from irlint.fixes.redeclared import declared_as_stored, output_as_computed
 from irlint.fixes.tidy import USUAL_IR_VERSION
 from irlint.inference.contradictions import differ
@@ -346,7 +346,8 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
         yield from lost_beside_unused(problem, known)
         return
     of_unused_nodes = _of_unused_nodes(graph, unused)
-    fitting = [each for each in unused if not differ(known.types.get(each), value.type)]
+    values = unused or missing_in_series(value, graph)
+    fitting = [each for each in values if not differ(known.types.get(each), value.type)]
     fitting = [each for each in fitting if each in of_unused_nodes] or fitting
     names = dict.fromkeys((problem.fault.intended, *(each.name for each in fitting)))
     if len(names) > UNUSED:

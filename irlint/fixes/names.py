@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from irlint.checks.intended import ALIKE, characters
+from irlint.checks.intended import ALIKE, characters, without_numbers
 from irlint.findings.wording import closest
 from irlint.model import Graph, Node, Value
+from irlint.model.tensor import Tensor
+
+#: At least this many outputs of a graph form a series.
+SERIES = 3
 
 
 def may_be_renamed(value: Value, node: Node | None, before: Value | None, graph: Graph) -> bool:
@@ -44,6 +48,26 @@ def _are_similar(one: str, other: str) -> bool:
 def have_same_letters(one: str, other: str) -> bool:
     """Whether two names have the same letters and digits: ``/block/Relu_output_0`` and ``_block_Relu_output_0``."""
     return characters(one) == characters(other) != ""
+
+
+def missing_in_series(output: Value, graph: Graph) -> list[Value]:
+    """The one value that has no place among the outputs of a graph, although it belongs to a series of outputs; or [].
+
+    The names of a series differ only in numbers: ``cat``, ``cat_1``, ``cat_2``. One operator computes its values, and
+    all but one are outputs. The undefined ``output`` has another name, and is declared like an output in the series.
+    """
+    series: dict[tuple[str, str], list[Value]] = {}
+    for node in graph.nodes:
+        for each in node.outputs:
+            if each is not None and (name := without_numbers(each.name)) != without_numbers(output.name):
+                series.setdefault((node.op, name), []).append(each)
+    found = []
+    for (_, name), values in series.items():
+        others = [each for each in values if each not in graph.outputs]
+        types = [each.type for each in values if each in graph.outputs]
+        if name and len(types) >= SERIES and len(others) == 1 and output.type in types:
+            found += others
+    return found if len(found) == 1 and isinstance(output.type, Tensor) and output.type.shape else []
 
 
 def _names(graph: Graph) -> set[str]:

@@ -9,7 +9,7 @@ from math import gcd
 
 from irlint.contracts.simplified import simplified
 from irlint.contracts.sizes import ALL, Sizes, met, solved
-from irlint.dims import Dim, MaybeDim, Shape, TooComplex, evaluated, symbols
+from irlint.dims import Dim, Expr, MaybeDim, Shape, TooComplex, evaluated, symbols
 from irlint.findings.edits import Edit
 from irlint.findings.statements import Relation, Requirement
 from irlint.fixes.arrangements import OF_AXES
@@ -28,6 +28,7 @@ from irlint.model import Node, Problem, Value
 from irlint.model.tensor import Tensor
 from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
 from irlint.ops.shared.operands import MATMUL_MISMATCH, OPERAND_SHAPE
+from irlint.ops.shared.windows import WINDOW_EXCEEDS_INPUT
 from irlint.records import record, replaced
 
 #: At most this many inputs are resized.
@@ -138,7 +139,9 @@ def with_other_axes(problem: Problem, node: Node, editor: Editor) -> Iterator[Ca
         is_direct = value in node.inputs and problem.is_error
         is_direct = is_direct and problem.fault.rule not in (MATMUL_MISMATCH, OPERAND_SHAPE)
         count = int(value in node.inputs)
-        for other in dict.fromkeys(_other_shapes(shape, dynamic=not problem.is_error)):
+        # A window may exceed the channels of an image. Channels on the last axis may lack a Transpose instead.
+        is_between = problem.fault.rule is WINDOW_EXCEEDS_INPUT and isinstance(shape[-1], Expr)
+        for other in dict.fromkeys(_other_shapes(shape, dynamic=is_between or not problem.is_error)):
             yield Candidate(
                 (editor.declared(value, other),), PROBABLE if is_direct else POSSIBLE, evidence=count, subject=value
             )

@@ -54,6 +54,13 @@ def fixed(model: ModelProto) -> bytes:
     return irlint.fix(model.SerializeToString(), unsafe=True).data
 
 
+#: A series of outputs that other nodes use as well.
+SERIES = """(float[N,S] x) => (float[N,S] cat, float[N,S] cat_1, float[N,S] cat_2, float[N,S] cat_3, float[N,S] cat_4, float[N,S] y) {
+  cat = Neg (x) a = Exp (cat) cat_1 = Neg (a) b = Exp (cat_1) cat_2 = Neg (b) c = Exp (cat_2) cat_3 = Neg (c) d = Exp (cat_3) cat_4 = Neg (d) y = Exp (cat_4) }"""
+
+#: A convolution whose window is larger than the number of channels.
+PATCHES = f"(float[N,3,H,W] x) => (float[N,2,h,w] y) <float[2,3,4,4] k = {{{', '.join(map(str, range(96)))}}}> {{ e = Conv <strides = [4,4]> (x, k) y = Relu (e) }}"
+
 BLOCKS = """(float[N,S,8] x) => (float[N,S,8] y) <int64[4] t = {0, 0, 2, 4}, int64[3] u = {0, 0, 8}> {
   "/b.0/Reshape" = Reshape (x, t) "/b.0/Transpose" = Transpose <perm = [0, 2, 1, 3]> ("/b.0/Reshape")
   "/b.0/Softmax" = Softmax <axis = 3> ("/b.0/Transpose") "/b.0/Transpose_1" = Transpose <perm = [0, 2, 1, 3]> ("/b.0/Softmax")
@@ -279,6 +286,8 @@ RESTORED = [
     ("an unused input under a shorter name", '(float[N,S] "past_values.1.key", float[N,S] "past.1.v") => (float[N,S] y, float[N,S] z) { y = Neg ("past_values.1.key") z = Exp ("past.1.v") }', 'Neg ("past_values.1.key")', 'Neg ("past.1.k")'),
     ("an initializer of the model without its prefix in a branch", CAPTURED.replace("[3] w", '[3] "router.w"').replace("x, w", 'x, "router.w"').replace('Add (x, "router.w")', "Abs (x)"), 'Mul (x, "router.w")', 'Mul (x, "w")'),
     ("exchanged pads and value", "(float[1,8] x) => (float[1,12] y) <int64[4] p = {0,2,0,2}, float v = {3}> { y = Pad (x, p, v) }", "(x, p, v)", "(x, v, p)"),
+    ("the name of an output of a series, whose value has other uses", SERIES, "float[N,S] cat_2,", "float[N,S] logits,"),
+    ("channels between the spatial axes, less than the window", PATCHES, "(float[N,3,H,W] x)", "(float[N,W,3,H] x)"),
 ]  # fmt: skip
 
 
@@ -316,6 +325,10 @@ UNTOUCHED = [
     ("a pooling that was lost before a Resize", "(float[1,2,H,W] x) => (float[1,4,a,b] y) <float[2,2,3,3] k, float[4] two = {1,1,2,2}> { a = Conv <pads = [1,1,1,1]> (x, k) b = Conv <pads = [1,1,1,1]> (a, k) u = Resize <mode = \"nearest\"> (b, , two) y = Concat <axis = 1> (u, a) }"),
     ("a used value of a similar name, beside an unused one that fits", '(float[N,S] other, float[N,S] "past.1.v") => (float[N,S] y, float[N,S] z) { y = Neg ("past.1.k") z = Exp ("past.1.v") }'),
     ("an input that the model converts elsewhere", "(double[2,3] x) => (float[2,2] y, float[2,3] z) <float[3,2] w = {1,2,3,4,5,6}> { y = MatMul (x, w) z = Cast <to = 1> (x) }"),
+    ("an output of another name, where two values of the series are no outputs", SERIES.replace("float[N,S] cat_2,", "float[N,S] logits,").replace("float[N,S] cat_1,", "")),
+    ("an output of another shape than the outputs of the series", SERIES.replace("float[N,S] cat_2,", "float[N,T] logits,")),
+    ("an output whose name is of the series, like the one value that is no output", SERIES.replace("float[N,S] cat_2,", "float[N,S] cat_7,")),
+    ("two axes with the number of channels, both less than the window", PATCHES.replace("(float[N,3,H,W] x)", "(float[N,W,3,3] x)")),
 ]  # fmt: skip
 
 
