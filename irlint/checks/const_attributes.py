@@ -41,10 +41,12 @@ def correction(constant: Constant, node: Node, size: int, known: Known) -> str:
     needed = bytes_of(dtype, shape)
     agreed = declarations and _votes(declarations, dtype, shape) == len(declarations)
     if agreed and needed is not None and can_grow(constant, needed, known):
-        return (
-            f'write size="{needed}": the ports declare {dtype}{shape_text(shape)}, too, and the next bytes of the file '
-            "belong to no other constant"
-        )
+        offset = constant.stored.offset if constant.stored is not None else 0
+        if shares(offset, needed, known):
+            also = f"another constant has exactly the {counted(needed, 'byte')} at offset {offset}"
+        else:
+            also = "the next bytes of the file belong to no other constant"
+        return f'write size="{needed}": the ports declare {dtype}{shape_text(shape)}, too, and {also}'
     return ""
 
 
@@ -126,14 +128,20 @@ def _sizes_text(shape: Shape | None) -> str:
 
 def can_grow(constant: Constant, needed: int, known: Known) -> bool:
     """Whether a constant can be made longer: the file has ``needed`` bytes at its offset, and no other constant uses
-    the bytes after its present end."""
+    the bytes after its present end, or another constant has exactly these bytes, which both share."""
     stored = constant.stored
     if stored is None or stored.size is None or needed > (stored.available or 0):
         return False
     begin, end = stored.offset + stored.size, stored.offset + needed
     offsets, ends = _extents(known.model)
     before = bisect_left(offsets, end)
-    return begin < end and (not before or ends[before - 1] <= begin)
+    return begin < end and (not before or ends[before - 1] <= begin or shares(stored.offset, needed, known))
+
+
+def shares(offset: int, size: int, known: Known) -> bool:
+    """Whether a constant has exactly ``size`` bytes at ``offset``."""
+    stored = (each.stored for graph in graphs(known.model) for each in graph.constants.values())
+    return any(each is not None and (each.offset, each.size) == (offset, size) for each in stored)
 
 
 @lru_cache(maxsize=1)

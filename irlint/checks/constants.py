@@ -17,6 +17,9 @@ from irlint.model.tensor import Extent, Tensor, shape_text
 from irlint.parsers.weights import Weights, byte_size
 from irlint.records import record, replaced
 
+#: The maximum number of offsets that a help names.
+PLACES = 3
+
 WEIGHTS_MISSING = Rule(
     "IRL701",
     "weights-missing",
@@ -368,11 +371,13 @@ def _help_for_end(file: str, size: int, end: int, known: Known) -> str:
     """The help for the only constant past the ``end`` of a file. The bytes of other constants show what is wrong."""
     from irlint.checks.sources import holes
 
-    found = [(offset, length) for each, offset, length in holes(known) if each == file]
-    if [length for _, length in found] == [size]:
-        return f"fixed by offset {found[0][0]}: the {counted(size, 'byte')} there belong to no other constant"
     copy = f"copy {file} again together with the model"
-    is_cut_off = end == 0 or any(offset + length == end for offset, length in found)
+    unused = [(offset, length) for each, offset, length in holes(known) if each == file]
+    found = [str(offset) for offset, length in unused if length == size]
+    if 0 < len(found) <= PLACES:
+        fixed = f"fixed by offset {' or '.join(found)}: the {counted(size, 'byte')} there belong to no other constant"
+        return fixed if len(unused) == 1 else f"{fixed}; if {file} is incomplete, copy it again together with the model"
+    is_cut_off = end == 0 or any(offset + length == end for offset, length in unused)
     return copy if is_cut_off else f"correct the offset: other constants use the last byte of {file}; or {copy}"
 
 

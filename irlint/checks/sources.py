@@ -9,7 +9,7 @@ from irlint.dims import Shape, elements
 from irlint.findings.faults import Rule
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
-from irlint.model import Graph, Node, Port, Problem, Value
+from irlint.model import Constant, Graph, Node, Port, Problem, Value
 from irlint.model.order import downstream, graph_at, graphs, used_values
 from irlint.model.tensor import BITS, UNKNOWN, Tensor, Type, shape_text, type_text
 from irlint.parsers.openvino.edge_rules import DANGLING_EDGE
@@ -142,7 +142,10 @@ def _help_to_restore_layer(port: Port) -> str:
 
 
 def holes(known: Known) -> Iterator[tuple[str, int, int]]:
-    """(file, offset, number of bytes) of each range of a weights file that no constant uses."""
+    """(file, offset, number of bytes) of each range of a weights file that no constant uses.
+
+    A constant that extends past the end of its file uses no bytes, since its offset or its size is wrong.
+    """
     ends: dict[str, int] = {}
     spans: dict[str, list[tuple[int, int]]] = {}
     for graph in graphs(known.model):
@@ -150,16 +153,28 @@ def holes(known: Known) -> Iterator[tuple[str, int, int]]:
             stored = constant.stored
             if stored is None or stored.size is None or stored.file is None or stored.available is None:
                 continue
+            used = spans.setdefault(stored.file, [])
             ends[stored.file] = stored.offset + stored.available
-            within = spans.setdefault(stored.file, [])
             if stored.size <= stored.available:
-                within.append((stored.offset, stored.size))
+                used.append((stored.offset, stored.size))
     for file, found in spans.items():
         at = 0
         for offset, size in (*sorted(found), (ends[file], 0)):
             if offset > at:
                 yield file, at, offset - at
             at = max(at, offset + size)
+
+
+def unused_offset(size: int, constant: Constant, known: Known) -> int | None:
+    """The offset of the only range of exactly ``size`` bytes that no constant uses; None if there is none, or several.
+
+    For a constant that extends past the end of its file, also None if other bytes are unused: the file may be cut.
+    """
+    ranges = list(holes(known))
+    found = [offset for _, offset, length in ranges if length == size]
+    stored = constant.stored
+    is_short = stored is not None and stored.available is not None and stored.available < size
+    return found[0] if len(found) == 1 and not (is_short and len(ranges) > 1) else None
 
 
 # --- names and types --------------------------------------------------------------------------------------------------

@@ -25,7 +25,6 @@ from irlint.dims import elements
 from irlint.findings.edits import Edit
 from irlint.fixes.changes import bound
 from irlint.fixes.document import MISLED, PORTS, ROOT, Stages
-from irlint.fixes.stored import unused_place
 from irlint.inference.contradictions import differ
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
@@ -284,6 +283,7 @@ class Intended:
             yield [(Edit("rename", "attribute", "", name=old, value=new, **place),)]  # type: ignore[arg-type]
         yield self._as_users_declare(node)
         yield self._as_namesakes_store(node)
+        yield self._exchanged_offsets(node)
         expected = self._expected_attributes(node)
         single = [(_set(node, name, value),) for name, value in expected.items()]
         yield single
@@ -293,7 +293,6 @@ class Intended:
             for other in single[at + 1 :]
             if node.op == self.known.format.constant_node
         )
-        yield self._exchanged_offsets(node)
 
     def _as_namesakes_store(self, node: Node) -> Iterator[tuple[Edit, ...]]:
         """Moves a constant to the bytes of another constant, which has its port's type, if similar layers use both. The
@@ -378,8 +377,7 @@ class Intended:
         port = node.output_ports[0].type if node.output_ports else Tensor(None, None)
         stated = {name: str(node.attributes[name].value) for name in STORED if name in node.attributes}
         found: dict[str, str] = {}
-        name = renamed_type(port.dtype or "")
-        if name and name != stated.get("element_type"):
+        if (name := renamed_type(port.dtype or "")) and name != stated.get("element_type"):
             found["element_type"] = name
         sizes = None if port.shape is None else ["?" if dim is None else str(dim) for dim in port.shape]
         if sizes is not None and sizes != [each.strip() for each in stated.get("shape", "").split(",")]:
@@ -387,11 +385,13 @@ class Intended:
         shape = [each for each in port.shape or () if isinstance(each, int)]
         if node.op != self.known.format.constant_node or sizes is None or len(shape) < len(sizes) or not port.dtype:
             return found
+        from irlint.checks.sources import unused_offset
+
         needed = byte_size(port.dtype, elements(shape))
         if needed is not None and str(needed) != stated.get("size") and self._may_have_size(node, needed):
             found["size"] = str(needed)
         constant = self._constant(node)
-        place = unused_place(constant, needed, self.known) if constant is not None and needed is not None else None
+        place = unused_offset(needed, constant, self.known) if needed and constant is not None else None
         if place is not None:
             found["offset"] = str(place)
         return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from irlint.inference.known import Known
 from irlint.lazy_typing import Any
 from irlint.model import Constant, Model, Value
 from irlint.model.order import graphs
@@ -38,26 +37,6 @@ def offset_of(model: Model, values: Sequence[Any], dtype: str) -> int | None:
     finally:
         weights.close()
     return None
-
-
-def unused_place(constant: Constant, size: int, known: Known) -> int | None:
-    """The offset of the only range of ``size`` unused bytes in the weights, if a constant may lie there; else None.
-
-    OpenVINO writes constants in the order of the layers. A constant that has the bytes of an earlier one is not written
-    again.
-    """
-    from irlint.checks.sources import holes
-
-    places = [offset for _, offset, length in holes(known) if length == size]
-    if len(places) != 1:
-        return None
-    constants = [each for graph in graphs(known.model) for each in graph.constants.values()]
-    at = next(at for at, each in enumerate(constants) if each is constant)
-    spans = [(each.stored.offset, each.stored.size) if each.stored is not None else None for each in constants]
-    before = max((offset + length for offset, length in filter(None, spans[:at]) if length), default=0)
-    later = (offset for offset, length in filter(None, spans[at + 1 :]) if length and offset >= before)
-    after = min(later, default=places[0] + size)
-    return places[0] if before <= places[0] and places[0] + size <= after else None
 
 
 def leaves_end_unused(model: Model, constant: Constant, offset: int) -> bool:

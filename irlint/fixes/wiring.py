@@ -163,15 +163,17 @@ class Wiring:
         return ((self._connected(each, target),) for each in values if self._fits(each, target))
 
     def _as_at_namesakes(self, target: Input) -> Iterator[Edits]:
-        """Connects the last fitting value of the kind that all similar layers have at this input. Layers are similar if
-        they have one operation, and their names differ only in numbers."""
+        """Connects the last fitting value of the kind that all similar layers have at this input; each of the values if
+        their names have only operations and numbers. Layers are similar if they have one operation, and their names
+        differ only in numbers."""
         node, at = target
         others = [each for each in self.graph.nodes if each is not node and node.name and _kind(each) == _kind(node)]
         given = [each.inputs[at] for each in others if at < len(each.inputs)]
         kinds = {_kind(self.wires.makers[value.name][0]) for value in given if value is not None}
         if len(kinds) == 1:
             values = [value for maker, _, value in self.wires.makers.values() if _kind(maker) in kinds]
-            yield from list(self.connecting(target, values))[-1:]
+            found = list(self.connecting(target, values))
+            yield from found if any(map(_is_generic, kinds)) else found[-1:]
 
     def _ports(self, broken: Sequence[Wire]) -> Iterator[Edits]:
         """Adds the ports that edges name and layers lack."""
@@ -354,6 +356,12 @@ class Wiring:
 
 def _kind(node: Node) -> tuple[str, str]:
     return node.op, plain(node.name)
+
+
+def _is_generic(kind: tuple[str, str]) -> bool:
+    """Whether the names of layers of a kind, such as ``Gather_12``, have only the operation and numbers."""
+    op, name = kind
+    return not name.replace(op, "").strip("_/.")
 
 
 def _called(node: Node) -> str:

@@ -243,18 +243,43 @@ def with_exchanged_offsets(text: str) -> str:
     return text.replace(f'shape="6, 3" offset="{other}"', f'shape="6, 3" offset="{one}"')
 
 
-def with_last_offset_past_the_end(text: str) -> str:
-    return re.sub(r'(shape="6, 3" offset=")96"', r'\g<1>192"', text)
-
-
 def with_shorter_list(text: str) -> str:
     """The document with one number less in the second constant of 5 numbers, as its bytes, and as its ports declare."""
     places = [each.start() for each in re.finditer(r'shape="5" offset="\d+" size="20"', text)]
     return text[: places[1]] + text[places[1] :].replace('shape="5"', 'shape="4"', 1).replace('"20"', '"16"', 1)
 
 
+def past_the_end(text: str) -> str:
+    """Gives the matrix of 6 rows an offset behind its bytes, which end the weights."""
+    return re.sub(r'(shape="6, 3" offset=)"\d+"', r'\1"200"', text)
+
+
+def with_smaller_size(text: str) -> str:
+    """Gives one of two constants that share 8 bytes the size 4."""
+    offsets = re.findall(r'shape="1" offset="(\d+)" size="8"', text)
+    shared = next(each for each in offsets if offsets.count(each) > 1)
+    return replacing(f'shape="1" offset="{shared}" size="8"', f'shape="1" offset="{shared}" size="4"')(text)
+
+
+def without_edge_into_reshape(text: str) -> str:
+    """Removes the edge into input 0 of the first Reshape."""
+    id = re.search(r'<layer id="(\d+)" name="\w+" type="Reshape"', text)
+    assert id
+    return re.sub(rf'<edge [^>]*to-layer="{id[1]}" to-port="0" />\s*', "", text)
+
+
 def unchanged(text: str) -> str:
     return text
+
+
+def batched():
+    """Two sizes of x as lists, each of which a Reshape makes from a Gather."""
+    x = ops.parameter([-1, -1, 6], numpy.float32, name="x")
+    zero = ints(0, shape=[])
+    sizes = [ops.gather(ops.shape_of(x), ints(at, shape=[]), zero) for at in (0, 1)]
+    joined = ops.concat([ops.reshape(each, ints(-1), False) for each in sizes], 0)
+    product = ops.multiply(*sizes)
+    return ops.reduce_sum(ops.concat([joined, ops.unsqueeze(product, zero)], 0), zero, False), [x]
 
 
 #: A model, the change of its document, and the suggestion for the first error or warning; "" if there is none.
@@ -315,15 +340,25 @@ BROKEN = {
         unchanged,
         'set equation="btk,btkc->btc", or set equation="bkt,bktc->btc"; this also fixes 1 more',
     ),
-    "weights that the document expects past the end": (
-        layered,
-        with_last_offset_past_the_end,
-        'set offset="96"',
-    ),
     "weights with the offsets of each other": (
         layered,
         with_exchanged_offsets,
         r'set offset="\d+", and set offset="\d+" in Const \(layer \d+\)',
+    ),
+    "an offset past the end of the weights": (
+        layered,
+        past_the_end,
+        r'set offset="96"',
+    ),
+    "a size of a part of shared bytes": (
+        shuffled,
+        with_smaller_size,
+        r'set size="8"',
+    ),
+    "a removed edge that two layers of one kind may replace": (
+        batched,
+        without_edge_into_reshape,
+        r'connect layer \d+ "Gather_\d+" as input 0, or connect layer \d+ "Gather_\d+" as input 0',
     ),
     "a list in place of a scalar": (
         largest,
@@ -403,3 +438,24 @@ def test_suggestion(what: str, tmp_path: Path) -> None:
     if found[0].fix is not None:
         path.write_bytes(irlint.fix(path, unsafe=True).data)
         run(path)
+
+
+def test_offset_of_weights_that_may_be_incomplete(tmp_path: Path) -> None:
+    """If bytes at two places are unused, the file may be cut, and the offset is not written."""
+    import openvino
+
+    output, inputs = layered()
+    path = tmp_path / "m.xml"
+    weights = path.with_suffix(".bin")
+    openvino.serialize(openvino.Model([output], inputs, "m"), path, weights)
+    text = re.sub(r'(shape="4, 6" offset=)"0"', r'\1"72"', path.read_text())
+    path.write_text(re.sub(r'(shape="6, 3" offset=)"96"', r'\1"168"', text))
+    weights.write_bytes(bytes(192))
+    with pytest.raises(RuntimeError):
+        run(path)
+    (found,) = [each for each in irlint.check(path, ignore=["IRL9"]).findings if not each.because]
+    assert (found.suggestion, found.fix) == ("", None)
+    assert found.help == (
+        "fixed by offset 0: the 72 bytes there belong to no other constant; if m.bin is incomplete, copy it again "
+        "together with the model"
+    )
