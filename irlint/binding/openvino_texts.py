@@ -92,7 +92,7 @@ def _number(text: str, kind: str, *, unsigned: bool = False, overflow: float = f
 
 
 def _integer(text: str) -> int:
-    # Python's int() refuses texts of many digits, such as leading zeros.
+    # Python's int() refuses texts of very many digits, and counts leading zeros.
     digits = int(text.lstrip("-0") or "0")
     return -digits if text.startswith("-") else digits
 

@@ -15,7 +15,7 @@ from irlint.model import Declaration, Graph, Node, Problem, Value
 from irlint.model.tensor import Tensor, tensor_shape
 from irlint.records import NOTHING, record, replaced
 
-#: Sizes are compared for input sizes of at least this number, because 1 is often a special case.
+#: Comparisons assume that input sizes are at least this number, because 1 is often a special case.
 LEAST = 2
 
 #: At most this many sizes of one name are compared with each other.
@@ -192,7 +192,7 @@ def _symbols(demand: Demand) -> frozenset[str]:
 
 
 def _is_unmet_condition_on(demand: Demand, name: str) -> bool:
-    """Whether a condition is about no other size than ``name``, and no size of at least LEAST meets it."""
+    """Whether a condition involves only ``name``, and is false for every size of LEAST or more."""
     return not demand.when and _symbols(demand) == {name} and _is_unmet(demand, (name,))
 
 

@@ -105,7 +105,7 @@ OPSET_BELOW_ONE = Rule(
     Severity.ERROR,
     "The model or a function imports an opset with a version below 1.",
     why=(
-        "Versions start at 1, and no operator has an earlier version. Runtimes refuse nodes of such a domain. If "
+        "Versions start at 1, and no operator has an earlier version. Runtimes refuse the nodes of such a domain. If "
         "neither ONNX nor ONNX Runtime defines the domain, this is a note."
     ),
     fix="Import the opset for which the nodes were written.",

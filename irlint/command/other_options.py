@@ -92,7 +92,7 @@ SHAPES = (
 WHY = (
     Option("--axis", "Explain only this axis; negative numbers count from the last axis.", "axis"),
     *ANSWER,
-    Option("--verbose", "List every node that passed a size on unchanged.", "flag", short="-v"),
+    Option("--verbose", "Also list the nodes that leave the size unchanged.", "flag", short="-v"),
 )
 
 CONTRACT = (

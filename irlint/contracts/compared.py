@@ -34,7 +34,7 @@ class Side:
     inputs: tuple[End, ...]
     outputs: tuple[End, ...]
     contract: Contract
-    #: The names of symbols in the file, such as ``past + 1``.
+    #: For each symbol, the name in the file. It may look like an expression: ``past + 1``.
     texts: Mapping[str, str] = NOTHING
 
     @property

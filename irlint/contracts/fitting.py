@@ -21,7 +21,7 @@ UNBOUNDED_RANGE = 16
 #: The most combinations of sizes that are tried.
 MAX_TRIES = 4096
 
-#: The most sizes that all tried combinations have together. With many roots, fewer combinations are tried.
+#: The maximum number of sizes in all tried combinations together. With many roots, fewer combinations are tried.
 MOST_SIZES = 400_000
 
 #: The most sizes of one symbol for which another symbol is solved.

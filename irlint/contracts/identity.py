@@ -21,7 +21,7 @@ FLOAT32 = 1e-7
 #: The default entries of list attributes that describe a window.
 WINDOW_DEFAULTS = {"strides": 1, "dilations": 1, "pads": 0, "output_padding": 0}
 
-#: Of longer texts, only the beginning is shown, and a hash.
+#: Longer texts are shown as their beginning and a hash.
 LONGEST = 60
 
 #: Of longer lists, only the first SHOWN entries are shown, and a hash.
@@ -124,7 +124,7 @@ class Numbering:
     def numbers_by_type(
         self, numbered: NumberedGraph, outer: Mapping[Value, int] = NOTHING
     ) -> tuple[dict[Node, int], dict[Value, int]]:
-        """Numbers of nodes and values that ignore the elements of constants, except in attributes."""
+        """Numbers of nodes and values. The elements of constants do not matter, except those in attributes."""
         values = {**{value: outer[value] for value in numbered.graph.captured if value in outer}, **numbered.typed}
         nodes: dict[Node, int] = {}
         for node in numbered.nodes:
@@ -246,7 +246,7 @@ class Numbering:
         return self.numbers.of(kind, repr(value), self._hash_of_cut(attribute))
 
     def _hash_of_cut(self, attribute: Attribute) -> str:
-        """The hash of a text that the model has only in part, or ""."""
+        """The hash of the complete text if only its beginning was read; otherwise ""."""
         if attribute.cut is None:
             return ""
         return self.digest(Constant(Tensor("string"), Stored(None, coded=attribute.cut))) or ""

@@ -44,7 +44,7 @@ def limit_of(requirement: Requirement) -> object:
 
 
 def fixes_product(requirement: Requirement) -> bool:
-    """Whether a requirement fixes a product of sizes, and some sizes may meet this requirement."""
+    """Whether a requirement fixes a product of sizes, and is not known to be impossible."""
     relations = [each for each in requirement.any_of if not _holds_only_for_zero(each)]
     reduced = (simplified(without_common_factors(each)) for each in relations)
     return fixes_products(requirement.any_of) and any(decided(each) is not False for each in reduced)
@@ -96,7 +96,7 @@ def allows_many_sizes(requirement: Requirement) -> bool:
 
 
 def leaves_unmet_requirement(problem: Problem, outcome: Outcome, known: Known) -> bool:
-    """Whether no sizes fit the problem, and another node keeps a requirement that no usual sizes meet."""
+    """Whether the problem is that no sizes fit, and another node still has a requirement that no usual sizes meet."""
     others = (each for each in known.requires if each.node is not problem.node and not each.graph)
     kept = (each for each in others if not any(value in outcome.types for value in each.node.inputs))
     return problem.fault.rule is NO_SIZES_FIT and any(not _usual_sizes_meet(each.requirement.any_of) for each in kept)

@@ -34,7 +34,7 @@ class Flow:
         self.makers = known.makers(graph)
 
     def is_broken_by(self, edits: Sequence[Edit]) -> bool:
-        """Whether edits make a cycle, an output independent of all inputs, or an input without effect on outputs."""
+        """Whether edits create a cycle, cut an output off from all inputs, or leave an input without effect."""
         connected = self._connected(edits)
         if not connected or self._before is None:
             return False

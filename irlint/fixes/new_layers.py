@@ -47,7 +47,7 @@ def insert_layer(writer: Writer, edit: Edit) -> None:
     end = wires.key(node), port.id
     leading = wires.into(end)
     if len(leading) != 1 or wires.value(leading[0]) is None:
-        raise Unwritable("not one edge leads into the port")
+        raise Unwritable("the port does not have exactly one incoming edge")
     value = wires.value(leading[0])
     source = value.type if value is not None else None
     inputs = [new_port(source)]

@@ -145,7 +145,7 @@ def strided_plan(rank: int, count: int, masks: Masks) -> Plan:
 def masked_range(begin: MaybeDim, end: MaybeDim, stride: MaybeDim, *, masks: Masks, position: int) -> Range:
     """The range of the entry at ``position``.
 
-    A 1 in the mask of ``begin`` or ``end`` replaces this bound, so that the slice reaches that side of the axis.
+    Where the mask of ``begin`` is 1, the slice starts at the edge of the axis. The mask of ``end`` does the same for its end.
     """
     backwards = isinstance(stride, int) and stride < 0
     if position in masks.begin:

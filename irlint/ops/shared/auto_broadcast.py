@@ -91,7 +91,7 @@ class Broadcasting:
     auto_broadcast: AutoBroadcast = "numpy"
     #: The axis that the library reads.
     auto_broadcast_axis: int | None = None
-    #: The name of this axis in the specification.
+    #: The same axis, under the name in the specification.
     axis: int | None = None
 
 
@@ -200,7 +200,7 @@ def past_end(a: Shape, b: Shape, start: int, *, inputs: tuple[int, int] = (0, 1)
 def _help_past_end(surplus: int, rank: int, inputs: tuple[int, int]) -> str:
     """The help if the second input has axes past the ``rank`` axes of the first input.
 
-    ``surplus`` is the number of axes that the second input has more than the first input.
+    ``surplus`` is how many more axes the second input has than the first.
     """
     if surplus <= 0:
         return f"choose an axis of at most {-surplus}"

@@ -19,7 +19,7 @@ Fold = Callable[..., Scalar]
 #: The letters of floating-point types in the ``struct`` module.
 _CODES: dict[str | None, str] = {"float16": "e", "float32": "f", "float64": "d"}
 
-#: The largest finite numbers of floating-point types in which larger numbers become infinite.
+#: The largest finite numbers of the floating-point types that overflow to infinity.
 FINITE = {
     "float16": 65504.0,
     "bfloat16": (2 - 2.0**-7) * 2.0**127,
