@@ -145,7 +145,7 @@ def strided_plan(rank: int, count: int, masks: Masks) -> Plan:
 def masked_range(begin: MaybeDim, end: MaybeDim, stride: MaybeDim, *, masks: Masks, position: int) -> Range:
     """The range of the entry at ``position``.
 
-    Where the mask of ``begin`` is 1, the slice starts at the edge of the axis. The mask of ``end`` does the same for its end.
+    Where the mask of ``begin`` is 1, the slice starts at the edge of the axis. The mask of ``end`` works alike.
     """
     backwards = isinstance(stride, int) and stride < 0
     if position in masks.begin:
