@@ -322,6 +322,11 @@ def _has_other_name(value: Value, node: Node) -> bool:
     return bool(node.name) and not _place(node)[1] and node.name not in value.name
 
 
+def numbers_of(node: Node) -> Numbers:
+    """The numbers in the name of a node, except a number at its end."""
+    return _place(node)[1]
+
+
 def _place(node: Node) -> tuple[Place, Numbers]:
     return _place_of_name(node.op, node.name)
 

@@ -24,6 +24,7 @@ from irlint.records import record, replaced
 
 if TYPE_CHECKING:
     from irlint.fixes.flow import Flow
+    from irlint.fixes.odd_shapes import OddShape, OddShapes
     from irlint.fixes.rechecking import Outcome
     from irlint.fixes.search import Search
 
@@ -106,6 +107,7 @@ class Suggestions:
         self._unfixed: list[Problem] = []
         self._document: Any = None
         self._flow: Flow | None = None
+        self._odd_shapes: OddShapes | None = None
 
     def again(self) -> None:
         """Allows ``FINDINGS`` more searches."""
@@ -231,6 +233,23 @@ class Suggestions:
             suggestion = replaced(suggestion, sure=False)
         self._found.append(suggestion)
         return suggestion
+
+    def odd_shapes(self, problem: Problem) -> list[OddShape]:
+        """The constants whose shapes cause the problem, and differ from those of their twins in other blocks.
+
+        [] if a suggestion is sure, if the model is large, or if no number in the node's name can be that of a block.
+        """
+        if problem.node is None or not any(map(str.isdigit, problem.node.name[:-1])):
+            return []
+        found, graph = self.of(problem), self.known.model.graph
+        is_sure = found is not None and found.sure and len(found.alternatives) == 1 and not found.help
+        if is_sure or graph is None or self._cost > NODES_CHECKED or problem.because is not None:
+            return []
+        if self._odd_shapes is None:
+            from irlint.fixes.odd_shapes import OddShapes
+
+            self._odd_shapes = OddShapes(self.makers, graph, self.problems)
+        return self._odd_shapes.causing(problem)
 
     def _is_confirmed(self, fix: Fix, problem: Problem) -> bool:
         """Whether the file can be written with a fix and, if it is small enough to check, has no new finding."""

@@ -78,7 +78,7 @@ def _inspected(path: str, data: bytes | None, settings: Settings) -> tuple[Check
         from irlint.snippets.finding import drawn
 
         limit = None if settings.every else SNIPPETS_PER_RULE
-        findings = drawn(model, makers, found, findings, data, limit, around=settings.facts)
+        findings = drawn(model, makers, found, findings, data, limit, around=settings.facts, suggestions=suggestions)
     return _with_details(checked, known, settings), tuple(findings)
 
 

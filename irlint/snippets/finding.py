@@ -21,6 +21,7 @@ from irlint.snippets.reasons import Naming, reasons, text
 from irlint.snippets.tables import clashing, contradicted, marked_axes
 
 if TYPE_CHECKING:
+    from irlint.fixes.suggestions import Suggestions
     from irlint.snippets.neighbourhood import Surroundings
 
 #: The largest number of inputs, and of outputs, whose shapes are searched for long symbols.
@@ -51,12 +52,14 @@ def drawn(
     *,
     around: bool = False,
     snippets: Snippets | None = None,
+    suggestions: Suggestions | None = None,
 ) -> list[Finding]:
     """The findings of one file, with snippets as ``detail``.
 
     With a ``limit``, consequences and repetitions get no snippet, and at most ``limit`` findings of a rule get one.
-    With ``around``, the first AROUND snippets have the surrounding nodes. ``data`` are the bytes of the file, if the
-    caller has them. Raises OSError if the file cannot be opened.
+    With ``around``, the first AROUND snippets have the surrounding nodes. With ``suggestions``, notes name
+    constants that cause a finding because their shapes differ from those in other blocks. ``data`` are the bytes of the
+    file, if the caller has them. Raises OSError if the file cannot be opened.
     """
     seen: set[Group] = set()
     counts: dict[str, int] = {}
@@ -70,6 +73,11 @@ def drawn(
         counts[code] = counts.get(code, 0) + 1
         snippets = snippets or Snippets(model, makers, data)
         snippet = snippets.snippet(problem)
+        odd = suggestions.odd_shapes(problem) if suggestions is not None else []
+        if odd:
+            from irlint.snippets.twins import notes_on_odd_shapes
+
+            snippet = replaced(snippet, notes=(*snippet.notes, *notes_on_odd_shapes(odd, snippets.painter)))
         if around and sum(counts.values()) <= AROUND:
             snippet = replaced(snippet, around=snippets.surroundings.of(problem))
         result.append(replaced(finding, detail=snippet))
