@@ -70,7 +70,7 @@ class OddShapes:
         return []
 
     def _tried(self, found: Sequence[OddShape], before: Set[Node], problem: Problem) -> list[OddShape]:
-        """The only one of ``found`` at a node in ``before`` that fixes the problem alone; or all, if all together do."""
+        """The only one of ``found`` at a node in ``before`` that fixes the problem alone; else all, if all fix it."""
         trials = Trials(self.makers, self.graph, self.problems, QUESTIONS, allows_many_sizes)
         edits = [self.editor.constant(each.value, each.expected, "shape") for each in found]
         pairs = [(each, edit) for each, edit in zip(found, edits) if each.node in before]

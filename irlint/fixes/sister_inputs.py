@@ -7,7 +7,7 @@ from itertools import islice, takewhile
 
 from irlint.dims import Expr, MaybeDim, Shape, symbol
 from irlint.fixes.candidate import Candidate
-from irlint.fixes.editor import Editor
+from irlint.fixes.editor import GROUP, Editor
 from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.other_values import EVIDENT, POSSIBLE
 from irlint.fixes.sizes import IMAGE, nodes_before
@@ -19,8 +19,6 @@ from irlint.model.tensor import INTEGERS, Tensor
 
 #: A shape with another order of axes has at least this many axes.
 PAIR = 2
-
-CONV, PAD = "Conv", "Pad"
 
 #: Exporters end the name of an output's size with this, if they do not know the size.
 GENERATED = "_dim_"
@@ -126,18 +124,23 @@ def declared_as_similar_input(node: Node, editor: Editor) -> Iterator[Candidate]
 
 
 def _lacks_spatial_axis(value: Value, shape: Shape, editor: Editor) -> bool:
-    """Whether a Conv applies filters with one more axis to an input (perhaps after a Pad), and the channels agree.
+    """Whether a convolution applies filters with one more axis to an input (perhaps padded), and the channels agree.
 
     The batch and a spatial size are dynamic.
     """
     if len(shape) < IMAGE - 1 or not isinstance(shape[0], Expr) or not any(isinstance(dim, Expr) for dim in shape[2:]):
         return False
-    padded = [user.outputs[0] for user in editor.users.get(value, ()) if user.op == PAD and user.inputs[0] is value]
-    for given in (value, *filter(None, padded)):
+    next_values = [user.outputs[0] for user in editor.users.get(value, ()) if user.inputs[0] is value]
+    padded = [each for each in next_values if len(shape_of(each, editor.known) or ()) == len(shape)]
+    for given in filter(None, (value, *padded)):
         for user in editor.users.get(given, ()):
-            filters = shape_of(user.inputs[1], editor.known) if user.op == CONV and user.inputs[0] is given else None
-            channels = filters[1] if filters is not None and len(filters) == len(shape) + 1 else None
-            if channels is not None and shape[1] == channels * (editor.value_of(user, "group") or 1):
+            filters = shape_of(user.inputs[1], editor.known) if len(user.inputs) > 1 else None
+            call = editor.known.calls.get(user)
+            if filters is None or len(filters) != len(shape) + 1 or call is None or call.operator is None:
+                continue
+            channels = filters[1]
+            fits = channels is not None and shape[1] == channels * (editor.value_of(user, GROUP) or 1)
+            if fits and call.operator.macs and user.inputs[0] is given:
                 return True
     return False
 
