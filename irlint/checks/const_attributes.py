@@ -140,8 +140,14 @@ def can_grow(constant: Constant, needed: int, known: Known) -> bool:
 
 def shares(offset: int, size: int, known: Known) -> bool:
     """Whether a constant has exactly ``size`` bytes at ``offset``."""
-    stored = (each.stored for graph in graphs(known.model) for each in graph.constants.values())
-    return any(each is not None and (each.offset, each.size) == (offset, size) for each in stored)
+    return (offset, size) in _spans(known.model)
+
+
+@lru_cache(maxsize=1)
+def _spans(model: Model) -> frozenset[tuple[int, int | None]]:
+    """(offset, number of bytes) of all constants."""
+    stored = (each.stored for graph in graphs(model) for each in graph.constants.values())
+    return frozenset((each.offset, each.size) for each in stored if each is not None)
 
 
 @lru_cache(maxsize=1)

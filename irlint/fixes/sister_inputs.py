@@ -130,7 +130,8 @@ def _lacks_spatial_axis(value: Value, shape: Shape, editor: Editor) -> bool:
     """
     if len(shape) < IMAGE - 1 or not isinstance(shape[0], Expr) or not any(isinstance(dim, Expr) for dim in shape[2:]):
         return False
-    next_values = [user.outputs[0] for user in editor.users.get(value, ()) if user.inputs[0] is value]
+    users = [user for user in editor.users.get(value, ()) if user.inputs[0] is value]
+    next_values = [each for user in users for each in user.outputs[:1]]
     padded = [each for each in next_values if len(shape_of(each, editor.known) or ()) == len(shape)]
     for given in filter(None, (value, *padded)):
         for user in editor.users.get(given, ()):

@@ -350,3 +350,14 @@ def test_joined_weights_of_query_key_and_value_are_not_transposed() -> None:
     (found,) = [each for each in irlint.check(model).findings if each.severity.value == "error"]
     assert (found.rule.code, found.suggestion) == ("IRL384", "")
     assert found.help.endswith("join them along axis 1; otherwise transpose the weights")
+
+
+def test_an_image_without_its_width_and_a_node_without_outputs() -> None:
+    model = onnx.parser.parse_model(
+        f"{HEAD}g (float[N,3,H] x) => (float[N,4,a,b] y) {{ y = Conv (x, w) z = Relu (x) }}"
+    )
+    model.graph.initializer.append(onnx.numpy_helper.from_array(numpy.ones((4, 3, 3, 3), "float32"), "w"))
+    del model.graph.node[1].output[:]
+    found = [each.rule.code for each in irlint.check(model).findings if each.severity.value == "error"]
+    assert "IRL314" in found
+    assert "IRL008" not in found
