@@ -78,6 +78,11 @@ def divides(requirement: Requirement) -> bool:
     return all(relation.kind == "%" for relation in requirement.any_of)
 
 
+def divides_by_size(requirement: Requirement) -> bool:
+    """Whether a requirement is only that a size is divisible by another dynamic size."""
+    return divides(requirement) and all(symbols(without_common_factors(each).right) for each in requirement.any_of)
+
+
 def allows_many_sizes(requirement: Requirement) -> bool:
     """Whether a requirement allows more than ``FEW`` sizes. If it has several symbols, it must not fix a product."""
     if all(map(_holds_only_for_zero, requirement.any_of)) or not _usual_sizes_meet(requirement.any_of):
@@ -90,6 +95,8 @@ def allows_many_sizes(requirement: Requirement) -> bool:
         return False
     names = {name for relation in relations for name in (*symbols(relation.left), *symbols(relation.right))}
     if len(names) > 1:
+        if all(map(_is_least_bound, relations)):
+            return False
         wide = without_broadcasts_of_one(tuple(relations))
         return not fixes_products(wide) or any(_factors_allow_many_sizes(units(each)) for each in wide)
     return _allow_many_sizes(relations) if names else any(decided(each) for each in relations)
@@ -141,6 +148,14 @@ def _samples(names: Sequence[str]) -> Iterator[dict[str, int]]:
 def _holds(relation: Relation, sizes: Mapping[str, int]) -> bool:
     left, right = evaluated(relation.left, sizes), evaluated(relation.right, sizes)
     return left >= right if relation.kind == ">=" else left == right if relation.kind == "==" else left % right == 0
+
+
+def _is_least_bound(relation: Relation) -> bool:
+    """Whether a relation bounds dynamic sizes by 1, and fails if all sizes are 2, 3 or 4."""
+    if relation.kind != ">=" or relation.left != 1:
+        return False
+    found = symbols(relation.right)
+    return not any(_holds(relation, dict.fromkeys(found, size)) for size in (2, 3, 4))
 
 
 def _factors_allow_many_sizes(factors: Sequence[Relation]) -> bool:

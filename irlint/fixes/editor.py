@@ -201,6 +201,7 @@ class Editor(NodeEdits):
                 ((each, EVIDENT) for each in list(similar)[:OTHERS]),
                 ((each, PROBABLE) for each in series),
                 ((default, PROBABLE) for _ in range(type(default) is int and "axis" not in name)),
+                ((rank, PROBABLE) for _ in range(name == "axis" and node.op == FLATTEN)),
                 ((each, PROBABLE) for each in (*self._windows(node, given, name), *self.fitting_groups(node, name))),
                 other_values(name, value, shapes, words_of(annotation, call), annotation, len(node.outputs)),
             ):

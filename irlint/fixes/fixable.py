@@ -11,7 +11,7 @@ from irlint.inference.known import Known
 from irlint.model import Problem
 
 #: No edit is searched if a node fixes more than this many dynamic sizes.
-SIZES = 2
+SIZES = 3
 
 #: The families of rules for which edits are searched.
 SIZED = ("broadcasting", "shapes")

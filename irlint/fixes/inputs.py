@@ -29,6 +29,10 @@ UNUSED = 24
 PORTS = 2
 
 
+#: What remains of names that exporters make from the operator, without the operator and numbers: "node_MatMul_12".
+UNNAMED = ("", "node")
+
+
 class Inputs:
     """Makes candidates that connect other values to nodes of the main graph."""
 
@@ -305,7 +309,7 @@ class Inputs:
 
     def _kinds_at_namesakes(self, node: Node) -> list[tuple[str, str] | None]:
         """For each input, the kind (see ``_kind``) of the value that all namesakes have there; None if they differ."""
-        if not plain(node.name).replace(node.op, "").strip("_/."):
+        if plain(node.name).replace(node.op, "").strip("_/.") in UNNAMED:
             return []
         others = self.namesakes(node)
         found: list[tuple[str, str] | None] = []

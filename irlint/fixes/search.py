@@ -68,6 +68,7 @@ from irlint.fixes.rewired import (
     without_repeated,
 )
 from irlint.fixes.rivals import with_rivals, with_strides, without_lists_of_inserted
+from irlint.fixes.scales import fitting_scales
 from irlint.fixes.sister_inputs import (
     declared_as_several_inputs,
     declared_as_similar_input,
@@ -378,9 +379,10 @@ class Search:
                 continue
             if candidate.grade < POSSIBLE and makes_one(problem, outcome, self.known):
                 candidate = replaced(candidate, grade=POSSIBLE, sure=candidate.sure and problem.is_error)
-            is_only_suggested = candidate.grade == ONLY_SUGGESTED
-            worth = len(outcome.fixed) - len(outcome.stale) - outcome.keeps_limit - is_only_suggested
-            order = -worth, candidate.grade, len(outcome.stale), -candidate.evidence
+            if fitting := fitting_scales(candidate.edits, outcome.types, self.inputs):
+                candidate = replaced(candidate, evidence=max(0, candidate.evidence) + fitting)
+            drawbacks = len(outcome.stale) + outcome.keeps_limit + (candidate.grade == ONLY_SUGGESTED)
+            order = drawbacks - len(outcome.fixed), candidate.grade, len(outcome.stale), -candidate.evidence
             if narrow is not None and is_wide and outcome.new_divisions < narrow.outcome.new_divisions:
                 order = *narrow.order[:-1], narrow.order[-1] - 1
             narrow = Tried(order, candidate, outcome)

@@ -17,7 +17,16 @@ from irlint.findings.faults import Severity
 from irlint.findings.statements import Requirement
 from irlint.fixes.axes import mixes_axes
 from irlint.fixes.changes import Change, Trial, grave
-from irlint.fixes.conditions import divides, equates_others, fixes_product, key, limit_of, names, usual_sizes_meet_all
+from irlint.fixes.conditions import (
+    divides,
+    divides_by_size,
+    equates_others,
+    fixes_product,
+    key,
+    limit_of,
+    names,
+    usual_sizes_meet_all,
+)
 from irlint.fixes.inserted import RESHAPE
 from irlint.fixes.rechecking import Outcome
 from irlint.inference.answers import Answer
@@ -353,8 +362,8 @@ class Trials:
         before = self.requirements.get(problem.node, {}) if problem.node is not None else {}
         keys = {key(each) for each in requirements}
         if problem.fault.rule in (NO_SIZES_FIT, EQUAL_SIZES):
-            equates = problem.fault.rule is EQUAL_SIZES and any(map(equates_others, requirements))
-            return not equates and not before.keys() <= keys
+            couples = any(equates_others(each) or divides_by_size(each) for each in requirements)
+            return not (problem.fault.rule is EQUAL_SIZES and couples) and not before.keys() <= keys
         sizes = {name for name, _ in problem.sizes}
         narrowing = {at for at, each in before.items() if names(each) & sizes}
         return problem.fault.rule is not NARROW_SIZE or not narrowing & keys

@@ -176,6 +176,24 @@ HALVED = """(float[N,16,S] x, float[N,T,8] q) => (float[N,T,S] y) <int64[1] j = 
   s = Shape (x) n = Gather (s, j) m = Add (n, one) d = Div (m, two) k = Slice (x, z, d, one) y = MatMul (q, k) }"""
 
 #: A sound graph, what is replaced in it, and by what.
+#: Attention. The head size 8 is in two targets, and the factor of queries and keys is its power -1/4.
+HEADS = """(float[N,S,16] x) => (float[N,S,2] y) <int64[4] t = {0,0,-1,8}, int64[4] r = {0,0,-1,8}, int64[3] u = {0,0,-1},
+    float c = {0.594603557}, float[16,2] w = {1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,1,2,3,4,5}> {
+  a = Reshape (x, t) q = Transpose <perm = [0,2,1,3]> (a) p = Mul (q, c) b = Reshape (x, r) k = Transpose <perm = [0,2,3,1]> (b)
+  o = Mul (k, c) s = MatMul (p, o) m = MatMul (s, q) e = Transpose <perm = [0,2,1,3]> (m) f = Reshape (e, u) y = MatMul (f, w) }"""
+
+#: The same with the square root of the head size, by which the scores are divided.
+DIVIDED = (
+    HEADS.replace("p = Mul (q, c) ", "")
+    .replace("o = Mul (k, c) s = MatMul (p, o)", "d = MatMul (q, k) s = Div (d, c)")
+    .replace("0.594603557", "2.828427125")
+)
+
+#: Each pair of adjacent rows and columns becomes four channels.
+FOLDED = """(float[N,3,H,W] x) => (float[a,b,c,d,e,f] y) <int64[1] i = {0}, int64[1] h = {2}, int64[1] w = {3}, int64[1] c = {3}, int64[1] two = {2}> {
+  s = Shape (x) n = Gather (s, i) hh = Gather (s, h) ww = Gather (s, w) p = Div (hh, two) q = Div (ww, two)
+  t = Concat <axis = 0> (n, c, p, two, q, two) v = Reshape (x, t) z = Concat <axis = 0> (n, p, q, c, two, two) r = Reshape (v, z) y = Neg (r) }"""
+
 RESTORED = [
     *((f"a size of windows, {name}", WINDOWS, f"int64[1] {name} = {{4}}", f"int64[1] {name} = {{8}}") for name in "cfgh"),
     *((f"a divisor, {name}", WINDOWS, f"int64 {name} = {{4}}", f"int64 {name} = {{8}}") for name in "de"),
@@ -285,6 +303,11 @@ RESTORED = [
     ("exchanged operands of a computed size", HALVED, "Div (m, two)", "Div (two, m)"),
     ("an unused input under a shorter name", '(float[N,S] "past_values.1.key", float[N,S] "past.1.v") => (float[N,S] y, float[N,S] z) { y = Neg ("past_values.1.key") z = Exp ("past.1.v") }', 'Neg ("past_values.1.key")', 'Neg ("past.1.k")'),
     ("an initializer of the model without its prefix in a branch", CAPTURED.replace("[3] w", '[3] "router.w"').replace("x, w", 'x, "router.w"').replace('Add (x, "router.w")', "Abs (x)"), 'Mul (x, "router.w")', 'Mul (x, "w")'),
+    ("a head size that a factor of queries and keys shows", HEADS, "t = {0,0,-1,8}, int64[4] r = {0,0,-1,8}", "t = {0,0,-1,7}, int64[4] r = {0,0,-1,7}"),
+    ("a head size by whose root the scores are divided", DIVIDED, "t = {0,0,-1,8}, int64[4] r = {0,0,-1,8}", "t = {0,0,-1,7}, int64[4] r = {0,0,-1,7}"),
+    ("an unused value, and a node whose name has only the operator and a number", '(float[N,4,8] x, float[N,1,4] z) => (float[N,5,2] y) <float[8,4] v = {1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,1,2,3,4,5}, float[4,4] w = {1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7}, float[4,2] u = {1,2,3,4,5,6,7,8}> { g = MatMul (x, v) cat = Concat <axis = 1> (z, g) node_MatMul_12 = MatMul (cat, w) val = Tanh (node_MatMul_12) node_MatMul_40 = MatMul (val, u) y = Neg (node_MatMul_40) }', "MatMul (val, u)", "MatMul (x, u)"),
+    ("a Flatten of all axes into the first one", "(float[N,3] x) => (float[a,3] y) <float[1,3] w = {1,2,3}> { f = Flatten <axis = 2> (x) y = MatMul (f, w) }", "axis = 2", "axis = 1"),
+    ("a target that fixes a product of three sizes", "(float[N,S] x, float[N,T] z) => (float[a] y) <int64[1] t = {-1}> { c = Concat <axis = 1> (x, z) r = Reshape (c, t) y = Neg (r) }", "t = {-1}", "t = {7}"),
     ("exchanged pads and value", "(float[1,8] x) => (float[1,12] y) <int64[4] p = {0,2,0,2}, float v = {3}> { y = Pad (x, p, v) }", "(x, p, v)", "(x, v, p)"),
     ("the name of an output of a series, whose value has other uses", SERIES, "float[N,S] cat_2,", "float[N,S] logits,"),
     ("channels between the spatial axes, less than the window", PATCHES, "(float[N,3,H,W] x)", "(float[N,W,3,H] x)"),
@@ -320,6 +343,8 @@ UNTOUCHED = [
     ("a table of positions fixes a size", "(float[N,S,8] x, float[N,1,8] k) => (float[N,T,8] y) <float[1,5,8] p> { c = Concat <axis = 1> (k, x) y = Add (c, p) }"),
     ("filters that may lack a row", "(float[1,1,9,9] x) => (float[1,1,?,?] y) <float[1,1,1,2] w = {1,2}> { y = Conv <kernel_shape = [2,2]> (x, w) }"),
     ("integers that may be scales or sizes", "(float[1,1,8,8] x) => (float[a,b,c,d] y) <int64[4] s = {1,1,2,2}> { y = Resize <mode = \"nearest\"> (x, , s) }"),
+    ("a head size that no factor shows", HEADS.replace("t = {0,0,-1,8}, int64[4] r = {0,0,-1,8}", "t = {0,0,-1,7}, int64[4] r = {0,0,-1,7}").replace("0.594603557", "0.7")),
+    ("a size of another axis, which an entry -1 would hide", FOLDED.replace("(n, c, p, two, q, two)", "(n, c, ww, two, q, two)")),
     ("a cycle beside several unused values, of which one fits", "(float[2,4] x, float[2,4] z, float[2,5] u) => (float[2,4] y) { a = Add (x, d) d = Tanh (a) y = Add (d, x) }"),
     ("a pooling that was lost on one of two paths", "(float[1,2,8,8] x) => (float[1,2,4,4] y) <float[2,2,3,3] k, float[2,2,1,1] w> { a = Conv <pads = [1,1,1,1], strides = [2,2]> (x, k) b = Conv <strides = [1,1]> (x, w) y = Add (a, b) }"),
     ("a pooling that was lost before a Resize", "(float[1,2,H,W] x) => (float[1,4,a,b] y) <float[2,2,3,3] k, float[4] two = {1,1,2,2}> { a = Conv <pads = [1,1,1,1]> (x, k) b = Conv <pads = [1,1,1,1]> (a, k) u = Resize <mode = \"nearest\"> (b, , two) y = Concat <axis = 1> (u, a) }"),
