@@ -29,8 +29,8 @@ UNUSED = 24
 PORTS = 2
 
 
-#: What remains of names that exporters make from the operator, without the operator and numbers: "node_MatMul_12".
-UNNAMED = ("", "node")
+#: What remains of a name such as "node_MatMul_12" without its operator and numbers. It shows no block.
+UNNAMED = "node"
 
 
 class Inputs:
@@ -308,10 +308,14 @@ class Inputs:
         ]
 
     def _kinds_at_namesakes(self, node: Node) -> list[tuple[str, str] | None]:
-        """For each input, the kind (see ``_kind``) of the value that all namesakes have there; None if they differ."""
-        if plain(node.name).replace(node.op, "").strip("_/.") in UNNAMED:
+        """For each input, the kind (see ``_kind``) of the value that all namesakes have there; None if they differ.
+
+        ``SEVERAL`` namesakes are needed if their names show no block.
+        """
+        name = plain(node.name).replace(node.op, "").strip("_/.")
+        others = self.namesakes(node) if name else []
+        if name == UNNAMED and len(others) < SEVERAL:
             return []
-        others = self.namesakes(node)
         found: list[tuple[str, str] | None] = []
         for port in range(len(node.inputs) if others else 0):
             kinds = {self._kind(each.inputs[port]) for each in others}
