@@ -16,7 +16,7 @@ def orders(*outcomes: Outcome | None) -> list[tuple[int, ...]]:
         Candidate((Edit("constant", value=at),), evidence=count) for at, count in enumerate((2, 0, EVERYWHERE))
     ]
     searched = SimpleNamespace(
-        _widened=lambda candidates, _: iter(candidates), graph=SimpleNamespace(outputs=()), known=None
+        _widened=lambda candidates, _: iter(candidates), graph=SimpleNamespace(outputs=()), known=None, inputs=None
     )
     trials = SimpleNamespace(questions_left=9, outcome=lambda edits, _: outcomes[edits[0].value])
     problem = SimpleNamespace(node=None, fault=SimpleNamespace(marks=()))
