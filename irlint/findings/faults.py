@@ -195,6 +195,7 @@ class Fault(Exception):
     - ``place``: the position in the document; None for the position of the attribute or of the node.
     - ``stage``: the stage at which the runtime refuses the model.
     - ``intended``: the name or opset that was probably intended.
+    - ``passes``: the types that the node passes to its body, if they contradict the declarations of the body.
     - ``refused``: the format's own runtime refuses every model with this fault, despite ``accepted`` of the rule.
     """
 
@@ -216,6 +217,7 @@ class Fault(Exception):
         stage: Stage = "load",
         intended: str = "",
         refused: bool = False,
+        passes: tuple[Any, ...] = (),
     ) -> None:
         super().__init__(message)
         self.rule = rule
@@ -234,6 +236,7 @@ class Fault(Exception):
         self.stage = stage
         self.intended = intended
         self.refused = refused
+        self.passes = passes
 
     def changed(self, **details: Any) -> Fault:
         """A copy of the fault with other values for some fields."""

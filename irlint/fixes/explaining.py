@@ -33,7 +33,7 @@ def explained(problems: list[Problem], known: Known) -> list[Problem]:
         with_help = [_with_changed_input(each, known) for each in _with_sources_of_edges(problems, known)]
     else:
         with_help = _with_opsets(_with_unused_inputs(problems, known), known)
-    changed = [_with_trip_count(each, known) for each in with_help]
+    changed = [_with_need_of_body(_with_trip_count(each, known), known) for each in with_help]
     return causes.explained(_with_changed_causes(problems, changed), known)
 
 
@@ -73,6 +73,25 @@ def _with_trip_count(problem: Problem, known: Known) -> Problem:
         f"`{index.name}` is the iteration number of {loop.op} {loop.label!r}, whose trip count (input 0) is {ints[0]}"
     )
     return replaced(problem, fault=fault.changed(notes=(*fault.notes, note)))
+
+
+def _with_need_of_body(problem: Problem, known: Known) -> Problem:
+    """The problem. If a body fails with the types that its node passes, the help is not to declare these types."""
+    node, fault = problem.node, problem.fault
+    body = dict(node.bodies).get(fault.attribute or "") if node is not None and fault.passes else None
+    if body is None:
+        return problem
+    from irlint.inference.questions import faults_within
+
+    found = faults_within(known, body, fault.passes)
+    if not found:
+        return problem
+    node, message = found[0].node, found[0].fault.message
+    note = f"with these sizes, {node.op}[{node.index}] of `{fault.attribute}` fails: {message}"
+    help = f"pass the sizes that `{fault.attribute}` declares, which its nodes need"
+    if faults_within(known, body, [value.type for value in body.inputs]):
+        help = f"correct the nodes of `{fault.attribute}`, and make both shapes equal"
+    return replaced(problem, fault=fault.changed(help=help, notes=(*fault.notes, note)))
 
 
 def _with_changed_input(problem: Problem, known: Known) -> Problem:

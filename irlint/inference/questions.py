@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from irlint.binding.calls import Call
+from irlint.findings.faults import Severity
 from irlint.inference.answers import Answer
 from irlint.inference.known import Known
-from irlint.inference.recorded import Recorder
+from irlint.inference.recorded import Recorded, Recorder
 from irlint.inference.walk import Frame, Walk
-from irlint.model import Attribute, Function, Node, Value
+from irlint.model import Attribute, Function, Graph, Node, Value
 from irlint.model.tensor import Type
 
 #: A function like ``asked_again`` for one model.
@@ -58,3 +59,11 @@ def types_within(
     with suppress(RecursionError):
         walk.graph(function.graph, Frame(attributes, depth=1), Recorder(discards=True), arguments)
     return walk.types
+
+
+def faults_within(known: Known, body: Graph, inputs: Sequence[Type | None]) -> list[Recorded]:
+    """The errors of the nodes in a body that receives these inputs."""
+    walk, recorder = Walk(known.model, {}, known), Recorder()
+    with suppress(RecursionError):
+        walk.graph(body, Frame(depth=1), recorder, inputs)
+    return [each for each in recorder.faults if each.by_rule and each.fault.severity is Severity.ERROR]

@@ -12,6 +12,8 @@ import onnx.parser
 import pytest
 from command.process import run
 
+import irlint
+
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
 
 
@@ -111,3 +113,55 @@ def test_a_problem_follows_from_one_that_gets_a_note(tmp_path: Path) -> None:
     text = run("check", path).stdout
     assert "IRL008" not in text
     assert "2 more follow from this" in text
+
+
+SCAN = (
+    '<ir_version: 8, opset_import: ["" : 17]> g (float[T,4] s, float[2] h) => (float[2] f, float[T,A] z)'
+    " <float[4,WIDTH] w = {ZEROS}> { p = MatMul (s, w) q = Sigmoid (p)"
+    " f, z = Scan <num_scan_inputs = 1, body = b (float[2] i, float[DECLARED] x) => (float[2] o, float[K] k)"
+    " { o = Neg (i) k = OPERATION }> (h, q) }"
+)
+
+
+def scan(width: int, declared: int, operation: str) -> str:
+    zeros = ", ".join(["0"] * 4 * width)
+    text = SCAN.replace("WIDTH", str(width)).replace("ZEROS", zeros).replace("DECLARED", str(declared))
+    return text.replace("OPERATION", operation)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(
+    ("operation", "help", "loads"),
+    [
+        ("Neg (x)", "declare it as [4]", True),
+        ("Mul (x, i)", "pass the sizes that `body` declares, which its nodes need", False),
+    ],
+)
+def test_a_body_is_declared_as_its_node_passes_only_if_its_nodes_accept_that(
+    operation: str, help: str, loads: bool
+) -> None:
+    import onnxruntime
+
+    def load(width: int, declared: int) -> None:
+        model = onnx.parser.parse_model(scan(width, declared, operation)).SerializeToString()
+        onnxruntime.InferenceSession(model)
+
+    load(2, 2)
+    with pytest.raises(Exception, match="FAIL"):
+        load(4, 2)
+    if loads:
+        load(4, 4)
+    else:
+        with pytest.raises(Exception, match="FAIL"):
+            load(4, 4)
+    (found,) = irlint.check(onnx.parser.parse_model(scan(4, 2, operation)), ignore=["IRL9"]).findings
+    assert (found.rule.code, found.help) == ("IRL391", help)
+    expected = "4 is axis 1 of initializer `w`, then kept by MatMul[0] and Sigmoid[1]"
+    reason = "with these sizes, Mul[1] of `body` fails: axis 0 is 4 in input 0 and 2 in input 1"
+    assert found.detail.notes[0] == expected
+    assert (reason in found.detail.notes) != loads
+
+
+def test_a_body_that_fails_with_both_shapes_is_corrected() -> None:
+    (found, *_) = irlint.check(onnx.parser.parse_model(scan(4, 3, "Mul (x, i)"))).findings
+    assert (found.rule.code, found.help) == ("IRL391", "correct the nodes of `body`, and make both shapes equal")

@@ -149,7 +149,7 @@ def loop(
     start = Tensor("bool", _declared_scalar(body, 1), (True if cond is None else truth(cond),))
     initial = (start, *v_initial)
     check_input_types(body, "body", (number, *initial), omitted=1 if cond is None else None)
-    check_input_shapes(body, "body", (None, cond))
+    check_input_shapes(body, "body", (None, cond), marked=lambda position, axis: (position, axis))
     never = truth(cond) is False or _count(m) == 0
     searched = nesting(body) <= DEEPEST_SEARCH
 

@@ -46,7 +46,14 @@ def scan(
     _check_directions("scan_input_directions", scan_input_directions, len(scanned))
     _check_directions("scan_output_directions", scan_output_directions, scans)
     length, slices = _slices(scanned, axes, len(states))
-    check_input_shapes(body, "body", (*states, *slices))
+
+    def marked(position: int, axis: int) -> tuple[int, int]:
+        at = position - len(states)
+        if at < 0:
+            return position, axis
+        return position, axis + (axis >= axes[at] % len(scanned[at].shape or (0,)))
+
+    check_input_shapes(body, "body", (*states, *slices), marked=marked)
     states, outputs = _scanned(states, slices, body, context=context)
     out_axes = _per_scan("scan_output_axes", scan_output_axes, scans)
     stacks = [

@@ -416,7 +416,7 @@ def sequence_map(
             )
     arguments = tuple(_element_of(known) for known in inputs)
     check_input_types(body, "body", arguments)
-    check_input_shapes(body, "body", arguments)
+    check_input_shapes(body, "body", arguments, marked=lambda position, axis: (position, axis))
     for position, value in enumerate(body.outputs):
         if value.type is None:
             raise BODY_TYPES.fault(

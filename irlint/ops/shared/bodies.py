@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from irlint.dims import Expr, MaybeDim, Shape, product, same
 from irlint.findings.faults import Fault, Refusal, Rule, Severity
@@ -265,21 +265,31 @@ def check_input_types(body: Graph, name: str, given: Sequence[Type | None], *, o
         warn(fault.lowered(Severity.WARNING))
 
 
-def check_input_shapes(body: Graph, name: str, given: Sequence[Type | None]) -> None:
-    """Checks that the values that a body receives can have its declared shapes. Raises a ``BODY_TYPES`` fault."""
+def check_input_shapes(
+    body: Graph, name: str, given: Sequence[Type | None], *, marked: Callable[[int, int], tuple[int, int]] | None = None
+) -> None:
+    """Checks that the values that a body receives can have its declared shapes. Raises a ``BODY_TYPES`` fault.
+
+    ``marked(position, axis)`` returns the (input of the node, axis) of an axis of a received value.
+    """
     for position, (value, known) in enumerate(zip(body.inputs, given)):
         declared = value.type
         if not isinstance(declared, Tensor) or not isinstance(known, Tensor) or None in (declared.shape, known.shape):
             continue
         assert declared.shape is not None and known.shape is not None
         same_rank = len(declared.shape) == len(known.shape)
-        if same_rank and all(same(a, b) is not False for a, b in zip(declared.shape, known.shape)):
+        axes = [axis for axis, (a, b) in enumerate(zip(declared.shape, known.shape)) if same(a, b) is False]
+        if same_rank and not axes:
             continue
+        may_be_reshaped = same(product(declared.shape), product(known.shape)) is not False
         raise BODY_TYPES.fault(
             f"input {position} of `{name}` ({value.name}) is declared as {shape_text(declared.shape)}, and the node "
             f"gives it {shape_text(known.shape)}",
-            help=f"declare it as {shape_text(known.shape)}, or reshape the input of the node",
+            help=f"declare it as {shape_text(known.shape)}" + ", or reshape the input of the node" * may_be_reshaped,
             attribute=name,
+            marks=tuple(marked(position, axis) for axis in axes) if same_rank and marked is not None else (),
+            aligned="left",
+            passes=tuple(given),
         )
 
 
