@@ -68,8 +68,10 @@ class Rechecked:
         """The outcome of edits. None if the problem remains, if the edits cause a problem that no safe fix removes, or
         if the file cannot be written."""
         after = self._after(edits)
-        if after is None:
-            return None
+        return None if after is None else self.compared(after, problem, edits)
+
+    def compared(self, after: Sequence[Problem], problem: Problem, edits: Sequence[Edit] = ()) -> Outcome | None:
+        """The outcome of edits, by the problems of the changed model; None as for ``outcome``."""
         counts = Counter(map(_key, after))
         fixed = []
         for each in self.problems:

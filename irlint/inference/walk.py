@@ -94,6 +94,7 @@ class Functions:
 class Walk:
     """The walk through one model. It may start from the result ``before`` of an earlier walk, which stays unchanged.
 
+    ``overridden`` has other shapes for inputs of the main graph, and for constants, which then have no values.
     With ``folds=False``, the outputs of nodes other than constants have no values and no symbolic sizes.
     """
 
@@ -191,6 +192,8 @@ class Walk:
                 self.types[value] = self._input_type(value, declared)
         for value, constant in graph.constants.items():
             self.types[value] = constant_type(constant.tensor)
+        if self.overridden:
+            self._give_shapes(graph.constants)
         self.constants.update(graph.constants)
         if self.model.inputs_have_defaults:
             self.constants.difference_update(graph.inputs)
@@ -198,6 +201,13 @@ class Walk:
             self.unreadable.update(
                 value for value, constant in graph.constants.items() if constant.stored and constant.stored.reason
             )
+
+    def _give_shapes(self, constants: Iterable[Value | None]) -> None:
+        """Gives constants their shapes in ``overridden``. Their values are then unknown."""
+        for value in constants:
+            if value is not None and value in self.overridden:
+                known = self.types.get(value)
+                self.types[value] = Tensor(known.dtype if isinstance(known, Tensor) else None, self.overridden[value])
 
     def _input_type(self, value: Value, declared: Type) -> Type:
         shape = self.overridden.get(value)
@@ -303,6 +313,8 @@ class Walk:
         elif self.unreadable or not self.folds:
             outputs = self._kept(node, inputs, outputs)
         self._declare(frame, node, outputs or ())
+        if self.overridden and node.op == form.constant_node:
+            self._give_shapes(node.outputs)
 
     def _kept(
         self, node: Node, inputs: Sequence[Type | None], outputs: tuple[Type | None, ...]

@@ -74,6 +74,10 @@ def _inspected(path: str, data: bytes | None, settings: Settings) -> tuple[Check
         if len(found) < len(suggestions.problems):
             suggestions.again()
         findings = [_with_suggestion(suggestions, *pair) for pair in zip(found, findings)]
+        if any(each.is_error and each.because is None for each in found) and _has_constants(model):
+            from irlint.fixes.weight_shapes import with_weights
+
+            findings = with_weights(suggestions, found, findings)
     if makers is not None and findings and settings.drawn:
         from irlint.snippets.finding import drawn
 
@@ -171,6 +175,10 @@ def _with_safe_fixes(known: Known, found: list[Problem], findings: list[Finding]
         replaced(finding, fix=Fix(each, replacements=texts)) if each else finding
         for finding, each, texts in zip(findings, edits, replacements)
     ]
+
+
+def _has_constants(model: Model) -> bool:
+    return any(graph.constants for graph in _graphs(model))
 
 
 def _may_ignore(model: Model) -> bool:

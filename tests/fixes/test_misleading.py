@@ -101,7 +101,7 @@ FED = """
 (float[N,3,H] x) => (float[N,4,a,b] y) <float[4,3,3,3] w> { y = Conv (x, w) } | declare input `x` as [N, 3, H, x_3]
 (int64[N,s] ids) => (float[N,s,4] y) <float[9,4] w> { y = Gather (ids, w) } | swap inputs 0 and 1
 (int32[6] b) => (float[6] y) <float[6] s, int8[6] z> { y = DequantizeLinear <axis = 0> (b, s, z) } | store constant `z` as int32
-(float[2,9,32] x) => (float[2,9,17] y) <float[17,16] w> { t = Transpose <perm = [1,0]> (w) y = MatMul (x, t) } | change 32 to 16 on axis 2 of input `x`
+(float[2,9,32] x) => (float[2,9,17] y) <float[17,16] w> { t = Transpose <perm = [1,0]> (w) y = MatMul (x, t) } | change 32 to 16 on axis 2 of input `x`; or change 16 to 32 on axis 1 of constant `w`
 (float16[N,seq,4] x) => (float[N,seq,4] y) <float[1,8,4] w, int64[1] z = {0}, int64[1] one = {1}, int64[1] two = {2}> { i = Shape (x) e = Slice (i, one, two) t = Slice (w, z, e, one) y = Add (x, t) } | declare `x` as float32
 """.strip().splitlines()
 

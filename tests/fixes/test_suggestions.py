@@ -179,7 +179,7 @@ FIXES = """
 (float[2,3] x) => (float[2,3] y, float[2,3] z) { v_add = Relu (x) z = Exp (v_add) y = Add (x, v_ad) } | connect `v_add` as input 1 in Add[2]
 (float[2,2,3,4] x) => (int64[?,?,?,?] y) { y = ArgMax <axis = 5> (x) } | |
 (float[2,3] x) => (float[2,3] y) <int64 t = {0}> { y = Clip (x, t) } | store constant `t` as float32
-(float[b,3,4] x, float[4,4] w) => (float[b,3,4] y) <float[3] v = {1,2,3}> { m = MatMul (x, w) y = Add (m, v) } | |
+(float[b,3,4] x, float[4,4] w) => (float[b,3,4] y) <float[3] v = {1,2,3}> { m = MatMul (x, w) y = Add (m, v) } | | change 3 to 4 on axis 0 of constant `v`; or reshape input 1 from [3] to [3, 1], which aligns equal sizes
 (float[b,3,4] x, float[3,1] w) => (float[b,3,4] y) <float[3] v = {1,2,3}> { m = Sub (x, w) y = Add (m, v) } | reshape constant `v` from [3] to [3, 1]
 (float[1,18292] x) => (float[1,1076,17] y) <int64[3] t = {1, -1, 18}> { y = Reshape (x, t) } | change 18 to 17 in constant `t` (entry 2)
 (float[2,8,8] x) => (float[2,4,16] y) <int64[1] k = {3}, int64[1] w = {16}, int64[1] i = {0}, int64[1] j = {1}> { s = Shape (x) a = Gather (s, i) b = Gather (s, j) d = Div (b, k) t = Concat <axis = 0> (a, d, w) y = Reshape (x, t) } | change 3 to 2 in constant `k`
