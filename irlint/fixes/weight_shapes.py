@@ -10,6 +10,7 @@ from functools import cached_property
 
 from irlint.checks.declared import TYPE_CONTRADICTED
 from irlint.contracts.implied import symbols_in
+from irlint.contracts.simplified import without_common_factors
 from irlint.contracts.sizes import ALL, Sizes, met, solved
 from irlint.dims import Dim, MaybeDim, Shape, symbol
 from irlint.findings.edits import Edit, message
@@ -66,6 +67,8 @@ class Replacement:
 
     edits: tuple[Edit, ...]
     outcome: Outcome
+    #: Whether another constant of the same rank has the new size on the same axis.
+    is_usual: bool
 
     @property
     def text(self) -> str:
@@ -113,12 +116,12 @@ def _with_replacements(
     if suggestion is None:
         texts.append(problem.fault.help)
     elif len(suggestion.outcome.fixed) >= most:
-        is_decided = suggestion.sure and suggestion.written
-        if is_decided or suggestion.help or len(suggestion.alternatives) > 1 or len(suggestion.outcome.fixed) > most:
+        is_weight = all(edit.kind == "constant" and edit.of == "shape" for edit in suggestion.alternatives[0])
+        is_decided = len(suggestion.alternatives) > 1 or (suggestion.help and not is_weight)
+        if is_decided or len(suggestion.outcome.fixed) > most:
             return finding
-        if all(edit.kind == "constant" and edit.of == "shape" for edit in suggestion.alternatives[0]):
-            return finding
-        texts.insert(0, finding.suggestion)
+        texts = [each.text for each in replacements if each.is_usual or not is_weight]
+        texts.insert(len(texts) if is_weight else 0, finding.suggestion)
     return replaced(finding, suggestion="; or ".join(filter(None, dict.fromkeys(texts))))
 
 
@@ -134,7 +137,7 @@ class WeightShapes:
         self.walks = 0
 
     def replacements(self, problem: Problem) -> list[Replacement]:
-        """The replacements that fix a problem and most others. At most NAMED; [] if more are equally good."""
+        """The replacements that fix a problem and most others, usual ones first; at most NAMED, or none."""
         if problem.node is None:
             return []
         self.walks = NODES // max(self.known.model.nodes, 1)
@@ -147,9 +150,25 @@ class WeightShapes:
                 found += self._of_axis(problem, value, axis, seen)
         most = max((len(each.outcome.fixed) for each in found), default=0)
         best = [each for each in found if len(each.outcome.fixed) == most]
-        fewest = min((len(each.edits) for each in best), default=0)
-        best = best if len(best) <= NAMED else [each for each in best if len(each.edits) == fewest]
-        return best if len(best) <= NAMED else []
+        likely = [each for each in best if each.is_usual]
+        best = [*likely, *(each for each in best if each not in likely)]
+        return best if len(best) <= NAMED else likely if len(likely) <= NAMED else []
+
+    def _is_usual(self, edits: Sequence[Edit]) -> bool:
+        """See ``Replacement.is_usual``."""
+        names = {edit.name for edit in edits}
+        shapes = [
+            shape
+            for graph in graphs(self.known.model)
+            for value in graph.constants
+            if value.name not in names and (shape := shape_of(value, self.known)) is not None
+        ]
+        for edit in edits:
+            (axis,) = (at for at, (one, other) in enumerate(zip(edit.before, edit.value)) if one != other)
+            size, rank = edit.value[axis], len(edit.value)
+            if any(len(shape) == rank > 1 and shape[axis] == size for shape in shapes):
+                return True
+        return False
 
     # --- axes ---------------------------------------------------------------------------------------------------------
 
@@ -232,7 +251,7 @@ class WeightShapes:
             more = dict(pair for demand in keeping for pair in self._axes_of_size(demand.node, old))
             if not more.keys() - axes.keys():
                 break
-            axes = {**more, **axes}
+            axes = {**axes, **more}
         # A size that is divided may become 1, and is then broadcast. The greatest size is not.
         size = max(sizes.few(SIZES), default=0)
         is_near = size > 1 and old <= size * RATIO and size <= old * RATIO
@@ -267,7 +286,7 @@ class WeightShapes:
         after = [each for each in every_problem(walked) if each.node is None or each.node not in stored]
         outcome = self.rechecked.compared(after, problem, edits)
         if outcome is not None:
-            yield Replacement(edits, outcome)
+            yield Replacement(edits, outcome, self._is_usual(edits))
 
     def _mixes(self, node: Node, walked: Known) -> bool:
         """Whether a Reshape mixes axes that it did not mix before."""
@@ -288,7 +307,7 @@ def _allowed(walked: Known, old: MaybeDim) -> tuple[Sizes, list[Demand]]:
     """(sizes that the demands on the symbol allow, demands that allow only the old size, or also 1)."""
     sizes, keeping = ALL, []
     for demand in walked.requires:
-        relations = demand.requirement.any_of
+        relations = tuple(map(without_common_factors, demand.requirement.any_of))
         found = solved(relations) if symbols_in(relations) == {SIZE} else None
         if found is None:
             continue
