@@ -252,10 +252,15 @@ class Suggestions:
         return self._odd_shapes.causing(problem)
 
     def _is_confirmed(self, fix: Fix, problem: Problem) -> bool:
-        """Whether the file can be written with a fix and, if it is small enough to check, has no new finding."""
+        """Whether the file can be written with a fix and, if it is small enough to check, has no new finding.
+
+        All errors that follow from the problem must disappear.
+        """
         if self._cost > NODES_CHECKED:
             return self.rechecked.is_writable(fix.edits)
-        return self.rechecked.outcome(fix.edits, problem) is not None
+        outcome = self.rechecked.outcome(fix.edits, problem)
+        following = (each for each in self.problems if each.because is problem and each.is_error)
+        return outcome is not None and all(any(each is one for one in outcome.fixed) for each in following)
 
     def _from_document(self, problem: Problem) -> Suggestion | None:
         """The correction that the rest of the document implies: by the first group of edits that fix an error."""

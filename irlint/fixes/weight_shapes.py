@@ -157,12 +157,7 @@ class WeightShapes:
     def _is_usual(self, edits: Sequence[Edit]) -> bool:
         """See ``Replacement.is_usual``."""
         names = {edit.name for edit in edits}
-        shapes = [
-            shape
-            for graph in graphs(self.known.model)
-            for value in graph.constants
-            if value.name not in names and (shape := shape_of(value, self.known)) is not None
-        ]
+        shapes = [shape for value, shape in self._shapes_of_constants.items() if value.name not in names]
         for edit in edits:
             (axis,) = (at for at, (one, other) in enumerate(zip(edit.before, edit.value)) if one != other)
             size, rank = edit.value[axis], len(edit.value)
@@ -252,11 +247,26 @@ class WeightShapes:
             if not more.keys() - axes.keys():
                 break
             axes = {**axes, **more}
-        # A size that is divided may become 1, and is then broadcast. The greatest size is not.
-        size = max(sizes.few(SIZES), default=0)
-        is_near = size > 1 and old <= size * RATIO and size <= old * RATIO
-        if not keeping and is_near and size != old and len(axes) <= TOGETHER:
-            yield from self._tried(problem, axes, size)
+        if not keeping and len(axes) <= TOGETHER:
+            for size in self._sizes(sizes, value, axis):
+                if size > 1 and size != old and old <= size * RATIO and size <= old * RATIO:
+                    yield from self._tried(problem, axes, size)
+
+    def _sizes(self, allowed: Sizes, value: Value, axis: int) -> list[int]:
+        """The sizes to try for an axis: of many allowed ones, those of weights with otherwise the same shape."""
+        if not allowed.is_full and allowed.greatest is not None:
+            # A size that is divided may become 1, and is then broadcast. The greatest size is not.
+            return [max(allowed.few(SIZES), default=0)]
+        shape = shape_of(value, self.known) or ()
+        rest = (shape[:axis], shape[axis + 1 :])
+        others = [other for other in self._shapes_of_constants.values() if (other[:axis], other[axis + 1 :]) == rest]
+        sizes = dict.fromkeys(other[axis] for other in others if len(shape) > 1)
+        return [size for size in sizes if isinstance(size, int) and size > 1 and size in allowed][:SIZES]
+
+    @cached_property
+    def _shapes_of_constants(self) -> Mapping[Value, Shape]:
+        constants = (value for graph in graphs(self.known.model) for value in graph.constants)
+        return {value: shape for value in constants if (shape := shape_of(value, self.known)) is not None}
 
     def _axes_of_size(self, node: Node, size: MaybeDim) -> Iterator[tuple[Value, int]]:
         """(weight, axis) for the weights that a node takes and that have one axis of a size."""
