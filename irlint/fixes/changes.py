@@ -153,7 +153,10 @@ class Change:
         if edit.name in RESULTS:
             result = RESULTS[edit.name](known, **dict(edit.value))
             # Unknown values would hide a fault about values.
-            is_lost = result is not None and result.value is None and known.value is not None
+            is_lost = result is not None and (result.value, result.extent) == (None, None) != (
+                known.value,
+                known.extent,
+            )
             return None if is_lost and edit.name != CAST else result
         template = next(
             (node for node in self.trials.graph.nodes if node.op == edit.name and len(node.inputs) == 1), None

@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import SequenceMatcher, get_close_matches
+from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import pairwise, product
 
 from irlint.binding.calls import (
     ATTRIBUTE_VALUE,
-    CUSTOM_OPERATOR,
-    INPUT_COUNT,
     MISSING_ATTRIBUTE,
-    OPSET_LACKS_OPERATOR,
-    OUTPUT_COUNT,
-    UNKNOWN_ATTRIBUTE,
-    UNKNOWN_OPERATOR,
     closest,
 )
 from irlint.binding.openvino_texts import allowed_texts
 from irlint.checks.intended import plain
 from irlint.dims import elements
 from irlint.findings.edits import Edit
-from irlint.fixes.changes import bound
 from irlint.fixes.document import MISLED, PORTS, ROOT, Stages
+from irlint.fixes.operations import Operations, of_layer, renamed
 from irlint.inference.contradictions import differ
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Constant, Node, Problem, Value
 from irlint.model.order import graph_at, graphs, users
 from irlint.model.tensor import Tensor
-from irlint.ops import index, openvino_versions
-from irlint.ops.signatures import REQUIRED, signature
+from irlint.ops.signatures import signature
 from irlint.parsers.faults import UNSUPPORTED_IR_VERSION
 from irlint.parsers.openvino.constants import INVALID_CONST
 from irlint.parsers.openvino.types import renamed_type
@@ -46,9 +38,6 @@ if TYPE_CHECKING:
 #: The versions of the format, and the element that identifies each. Files of version 11 may have both elements.
 VERSIONS = {"11": b"<rt_info", "10": b"<meta_data"}
 
-#: The least similarity (``difflib`` ratio) of two type names, and how many similar names are tried.
-SIMILAR, TYPES = 0.6, 8
-
 #: Brackets that may surround a list of numbers.
 BRACKETS = "[](){}"
 
@@ -57,9 +46,6 @@ UNKNOWN = 4
 
 #: The offsets of constants are exchanged in models with at most this many constants.
 CONSTANTS = 256
-
-#: The rules that report a layer if its ``version`` is the opset of another version of the operation.
-MISVERSIONED = (INPUT_COUNT, OUTPUT_COUNT, UNKNOWN_ATTRIBUTE, MISSING_ATTRIBUTE)
 
 #: The attributes that give the type of a constant and the place of its bytes.
 STORED = ("element_type", "shape", "offset", "size")
@@ -117,22 +103,14 @@ class Intended:
 
     def _of_layer(self, problem: Problem, node: Node) -> Stages:
         rule, name = problem.fault.rule, problem.fault.attribute
-        if rule in MISVERSIONED:
-            yield from ([(_of_layer(node, "version", each),)] for each in self._fitting_versions(node))
-        if node.version is None or rule in (UNKNOWN_OPERATOR, CUSTOM_OPERATOR, OPSET_LACKS_OPERATOR):
-            yield from ([(_of_layer(node, "version", each),)] for each in self._versions(node))
-            yield from ([(_renamed(node, each),)] for each in self._operation_in_name(node))
-            if problem.fault.intended:
-                yield [(_renamed(node, problem.fault.intended),)]
-            yield ((_renamed(node, each),) for each in self._types(node))
-            yield [(_renamed(node, each),) for each in self._fitting_types(node)]
+        yield from Operations(self.known, self._nodes).stages(problem, node)
         if rule in (ATTRIBUTE_VALUE, MISSING_ATTRIBUTE) and name:
             groups = self._values(node, name, problem.fault.intended)
             yield from ([(_set(node, name, each),) for each in group] for group in groups)
         if not node.name:
-            yield [(_of_layer(node, "name", f"{node.op}_{node.index}"),)]
+            yield [(of_layer(node, "name", f"{node.op}_{node.index}"),)]
         if rule is INVALID_CONST:
-            yield [(_renamed(node, node.op),)]
+            yield [(renamed(node, node.op),)]
         if node.op in (self.known.format.constant_node, self.known.format.input_node):
             yield from self._corrected_attributes(node)
         elif problem.is_error:
@@ -202,52 +180,6 @@ class Intended:
             is_declared = node.output_ports[0].type.dtype == dtype
             edits = (_set(node, "element_type", renamed_type(dtype) or dtype), declared)
             yield edits[:1] if is_declared else edits
-
-    def _versions(self, node: Node) -> Iterator[str]:
-        """The versions of other layers of the type, then the versions that fit the attributes, the latest first."""
-        versions = Counter(str(each.version) for each in self._of_type(node) if each.version and each is not node)
-        yield from (each for each, _ in versions.most_common() if each != node.version)
-        for operator in sorted(openvino_versions(node.op), key=lambda each: -each.since):
-            known = signature(operator.function).attributes
-            written = {operator.spelled.get(name, name): default for name, (_, default) in known.items()}
-            required = {name for name, default in written.items() if default is REQUIRED}
-            if node.attributes.keys() <= written.keys() and required <= node.attributes.keys():
-                yield f"opset{operator.since}"
-
-    def _types(self, node: Node) -> Iterator[str]:
-        """The operations with names similar to the layer's type. Those that the type abbreviates come first."""
-        names = list(index.OPENVINO)
-        lowered = {name.lower(): name for name in names}
-        close = get_close_matches(node.op.lower(), list(lowered), TYPES, SIMILAR)
-        abbreviated = [name for name in names if name.startswith(node.op[:1]) and _abbreviates(node.op, name)]
-        ends = [self.known.format.output_node, self.known.format.input_node, self.known.format.constant_node]
-        found = dict.fromkeys((*abbreviated, *(lowered[each] for each in close), *filter(None, ends)))
-        yield from (each for each in found if each != node.op)
-
-    def _fitting_versions(self, node: Node) -> Iterator[str]:
-        """The other versions of the operation that fit the inputs and attributes, the latest first."""
-        if {fault.rule for fault in bound(self.known, node)[1]} == {MISSING_ATTRIBUTE}:
-            return
-        for operator in sorted(openvino_versions(node.op), key=lambda each: -each.since):
-            version = f"opset{operator.since}"
-            if version != node.version and self._fits(node, version=version):
-                yield version
-
-    def _fits(self, node: Node, **changes: str) -> bool:
-        """Whether a layer has the inputs and attributes of its operation after changes of its version or type."""
-        call, faults = bound(self.known, replaced(node, **changes))
-        return call.operator is not None and not faults
-
-    def _operation_in_name(self, node: Node) -> Iterator[str]:
-        """The operation that ends the layer's name (``block/aten::layer_norm/MVN``), if inputs and attributes fit."""
-        last = node.name.rpartition("/")[2].rstrip("0123456789").rstrip("_").lower()
-        names = (each for each in index.OPENVINO if each.lower() == last)
-        yield from (each for each in names if each != node.op and self._fits(node, op=each))
-
-    def _fitting_types(self, node: Node) -> list[str]:
-        """The operations that fit the inputs and attributes of a layer; none for a layer without attributes."""
-        names = (each for each in index.OPENVINO if node.attributes and each != node.op)
-        return [each for each in names if self._fits(node, op=each)]
 
     def _values(self, node: Node, name: str, intended: str | None) -> Iterator[Sequence[str]]:
         """Groups of equally likely texts for an attribute."""
@@ -413,16 +345,8 @@ def _overlap(spans: Iterable[tuple[int, int]]) -> bool:
     return any(start + length > following for (start, length), (following, _) in pairwise(found))
 
 
-def _of_layer(node: Node, name: str, value: str) -> Edit:
-    return Edit("attribute", "layer", "", node.label, node.index, name, value, op=node.op, layer=node.id or "")
-
-
 def _set(node: Node, name: str, value: str) -> Edit:
     return Edit("attribute", "node", "", node.label, node.index, name, value, op=node.op, layer=node.id or "")
-
-
-def _renamed(node: Node, name: str) -> Edit:
-    return Edit("rename", "operator", "", node.label, node.index, node.op, name, op=node.op, layer=node.id or "")
 
 
 def _nearest(text: str, words: Sequence[str]) -> list[str]:
@@ -431,16 +355,6 @@ def _nearest(text: str, words: Sequence[str]) -> list[str]:
         return []
     ratios = {word: SequenceMatcher(None, word, text).ratio() for word in words}
     return [word for word, ratio in ratios.items() if ratio == max(ratios.values())]
-
-
-def _abbreviates(short: str, name: str) -> bool:
-    """Whether a name begins with the first two letters of ``short``, and has all its letters in this order."""
-    rest = iter(name.lower())
-    return (
-        len(short) > 1
-        and name.lower().startswith(short[:2].lower())
-        and all(letter in rest for letter in short.lower())
-    )
 
 
 def _without_brackets(text: str) -> str:

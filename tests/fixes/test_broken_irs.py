@@ -52,6 +52,12 @@ def up(x, given, channels):
     return ops.convolution_backprop_data(x, floats(given, channels, 2, 2), [2, 2])
 
 
+def enlarged():
+    x, y = image(), image(4)
+    sizes = [ops.interpolate(each, ints(8, 8), "nearest", "sizes", axes=ints(2, 3)) for each in (x, y)]
+    return ops.concat(sizes, 1), [x, y]
+
+
 def unet():
     x = image()
     a = convolved(x, 3, 4)
@@ -403,6 +409,11 @@ BROKEN = {
         projected,
         lambda text: text.replace('shape="?,?,6"', 'shape="?,?,8"').replace("<dim>6</dim>", "<dim>8</dim>", 1),
         r'change 8 to 6 on axis 2 of input layer \d+ "x"(; this also fixes 3 more)?',
+    ),
+    "an older version in which an input is another one": (
+        enlarged,
+        lambda text: text.replace('type="Interpolate" version="opset11"', 'type="Interpolate" version="opset8"'),
+        r'set version="opset11", and set version="opset11" in Interpolate \(layer \d+\); this also fixes 1 more',
     ),
     "a removed Unsqueeze before two lists": (
         windows,

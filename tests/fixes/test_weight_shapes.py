@@ -12,13 +12,15 @@ import irlint
 HEAD = '<ir_version: 8, opset_import: ["" : 17]> g '
 
 #: What is wrong, a sound graph, the weights with wrong shapes, and the first suggestion for the broken model.
-#: The graph inputs after ``x`` are weights.
+#: The graph inputs other than ``x`` and ``past`` are weights.
 WRONG = [
     ("one of two heads", "(float[1,4,2,2] x, float[27,4,1,1] w, float[27] b, float[27,4,1,1] v) => (float[1,3,9,8] y) <int64[4] t = {1,3,9,4}> { c = Conv (x, w, b) d = Conv (x, v) r = Reshape (c, t) s = Reshape (d, t) y = Concat <axis = 3> (r, s) }", {"w": (21, 4, 1, 1), "b": (21,)}, "change 21 to 27 on axis 0 of constant `w`, and change 21 to 27 on axis 0 of constant `b`"),
     ("gates of another cell", "(float[N,7] x, float[7,60] w, float[20] b) => (float[N,20] y) { p = MatMul (x, w) c, f, r = Split <axis = 1> (p) s = Add (c, b) t = Mul (s, f) y = Add (t, r) }", {"w": (7, 80)}, "change 80 to 60 on axis 1 of constant `w`"),
     ("a table for other heads", "(float[N,S,8] x, float[2,5] t) => (float[N,2,S,4] y) <int64[4] k = {0,0,2,4}, int64[1] i = {3}, int64[3] z = {0,2,3}, int64[1] o = {1}> { r = Reshape (x, k) q = Transpose <perm = [0,2,1,3]> (r) e = Gather <axis = 1> (t, i) f = Squeeze (e, o) h = Unsqueeze (f, z) y = Add (q, h) }", {"t": (3, 5)}, "change 3 to 2 on axis 0 of constant `t`"),
     ("a state that the body does not accept", "(float[N,3] x, float[3,4] w) => (float[N,4] y) <int64 n = {2}, bool c = {1}, float[4,4] k = {0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0}> { h = MatMul (x, w) y = Loop <body = b (int64 i, bool d, float[N,4] s) => (bool e, float[N,4] t) { e = Identity (d) t = MatMul (s, k) }> (n, c, h) }", {"w": (3, 6)}, "change 6 to 4 on axis 1 of constant `w`; this also fixes 1 more"),
     ("scales of another layer", "(float[1,4,6,6] x, int8[8,4,1,1] w, float[8] s, int8[8] z) => (float[1,8,6,6] y) { f = DequantizeLinear <axis = 0> (w, s, z) y = Conv (x, f) }", {"s": (16,), "z": (16,)}, "change 16 to 8 on axis 0 of constant `s`, and likewise in `z`"),
+    ("the last of three heads", "(float[1,4,2,2] x, float[2,4,1,1] u, float[2,4,1,1] v, float[2,4,1,1] w, float[4,4,1,1] r) => (float[1,6,k] y) <int64[3] s = {1,6,-1}, int64[3] t = {1,6,-1}, int64[3] q = {1,6,-1}> { a = Conv (x, u) b = Conv (x, v) c = Conv (x, w) p = Conv (x, r) d = Concat <axis = 1> (a, p) e = Concat <axis = 1> (b, p) f = Concat <axis = 1> (c, p) g = Reshape (d, s) h = Reshape (e, t) i = Reshape (f, q) y = Concat <axis = 2> (g, h, i) }", {"w": (3, 4, 1, 1)}, "change 3 to 2 on axis 0 of constant `w`"),
+    ("keys with a head for each query", "(float[B,S,8] x, float[B,2,P,4] past, float[8,8] w) => (float[B,2,T,4] y) <int64[4] t = {0,0,-1,4}> { k = MatMul (x, w) r = Reshape (k, t) q = Transpose <perm = [0,2,1,3]> (r) y = Concat <axis = 2> (past, q) }", {"w": (8, 16)}, "change 16 to 8 on axis 1 of constant `w`"),
     ("rows of a pruned layer", "(float[N,S,8] x, float[8,6] u, float[6,8] v) => (float[N,S,8] y) { a = MatMul (x, u) g = Relu (a) b = MatMul (g, v) y = Add (x, b) }", {"v": (8, 8)}, "change 8 to 6 on axis 0 of constant `v`"),
 ]  # fmt: skip
 
@@ -28,7 +30,7 @@ def models(text: str, wrong: dict[str, tuple[int, ...]]) -> tuple[onnx.ModelProt
     made = []
     for shapes in ({}, wrong):
         model = onnx.parser.parse_model(HEAD + text)
-        for value in list(model.graph.input)[1:]:
+        for value in [each for each in model.graph.input if each.name not in ("x", "past")]:
             given = value.type.tensor_type
             shape = shapes.get(value.name) or [dim.dim_value for dim in given.shape.dim]
             dtype = onnx.helper.tensor_dtype_to_np_dtype(given.elem_type)

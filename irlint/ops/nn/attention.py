@@ -142,7 +142,8 @@ def _help_for_heads(hidden: MaybeDim, heads: int, attribute: str) -> str:
         return f"use a `{attribute}` that divides the hidden size"
     fewer = next(count for count in range(min(heads, hidden), 0, -1) if hidden % count == 0)
     more = next((count for count in range(heads, hidden + 1) if hidden % count == 0), fewer)
-    return f"write {either(*dict.fromkeys((fewer, more)))} for `{attribute}`, or use a hidden size that {heads} divides"
+    examples = either(*dict.fromkeys((fewer, more)))
+    return f"use a `{attribute}` that divides {hidden}, such as {examples}, or a hidden size that {heads} divides"
 
 
 def require_heads(heads: int | None, attribute: str) -> int:
