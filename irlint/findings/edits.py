@@ -183,7 +183,7 @@ def message(edits: Sequence[Edit], node: int | None = None) -> str:
         )
     ports = [edit.input for edit in edits if edit.kind == "input" and edit.index == first.index]
     if len(edits) == len(ports) > 2 and ports == [*range(ports[0] or 0, (ports[0] or 0) + len(ports))]:
-        names = listed([edit.called or f"`{edit.value}`" for edit in edits])
+        names = listed([(edit.called or f"`{edit.value}`").rstrip(",") for edit in edits])
         where = "" if first.index == node else f" in {first.place}"
         return f"connect {names} as inputs {ports[0]} to {ports[-1]}{where}"
     if len(edits) > 1 and all(edit.kind == "constant" and _difference(edit) == _difference(first) for edit in edits):

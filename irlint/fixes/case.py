@@ -50,6 +50,12 @@ class Case:
         errors = (problem for problem in self.remaining if problem.is_error and not problem.graph)
         return {error.node for error in errors if error.node is not None and rule in (None, error.fault.rule)}
 
+    def unfixed_nodes(self, rule: Rule) -> set[Node]:
+        """The nodes of the main graph with errors of a rule that remain, even those that follow from other errors."""
+        fixed = {id(each) for each in self.outcome.fixed}
+        errors = (each for each in self.problems if each.is_error and not each.graph and id(each) not in fixed)
+        return {error.node for error in errors if error.node is not None and error.fault.rule is rule}
+
 
 def takes_target(node: Node, name: str, known: Known) -> bool:
     """Whether a node takes the value ``name`` as a target shape (like Reshape), or joins it to one (like Concat)."""

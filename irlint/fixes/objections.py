@@ -12,14 +12,15 @@ from irlint.fixes.candidate import Candidate
 from irlint.fixes.case import Case, is_permutation, takes_as, takes_target
 from irlint.fixes.conditions import leaves_unmet_requirement
 from irlint.fixes.constants import INDICES
+from irlint.fixes.disconnected import loses_values
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
 from irlint.fixes.other_values import EVIDENT
 from irlint.fixes.ratios import values_in_ratio
 from irlint.fixes.rechecking import TYPE_ATTRIBUTES
-from irlint.fixes.rewired import before_added
 from irlint.fixes.slices import LAST_END
-from irlint.fixes.trials import ELEMENT_TYPES, limits_sizes
+from irlint.fixes.trials import limits_sizes
+from irlint.fixes.variadic import adds_input_in_vain
 from irlint.inference.consequences import DECLARED
 from irlint.inference.origins import shape_of
 from irlint.model import Node, Value
@@ -36,8 +37,8 @@ SIBLINGS = 2
 #: A size may be rounded if it changes by at most one part in this many.
 ROUNDED = 8
 
-#: The number of edits that exchange two inputs, and the number of nodes whose results may lose their last user.
-PAIR, MOST_LOST = 2, 2
+#: The number of edits that exchange two inputs.
+PAIR = 2
 
 #: Matrix products. A bias that is as wide as their weights may be added to the result.
 PRODUCTS = ("MatMul", "MatMulInteger", "FusedMatMul")
@@ -85,7 +86,7 @@ def _near_after(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Node]:
 
 def _leaves_error_of_old_input(case: Case) -> bool:
     """Whether the old value of the input leads to another error of the same rule. Then this value is probably wrong."""
-    inputs, faulty = case.inputs, case.faulty_nodes(case.problem.fault.rule)
+    inputs, faulty = case.inputs, case.unfixed_nodes(case.problem.fault.rule)
     for edit in case.candidate.edits if faulty else ():
         node, value = inputs.edited(edit)
         if edit.kind in ("input", "insert") and not edit.swaps and value is not None:
@@ -221,49 +222,6 @@ def _is_flattened(edit: Edit) -> bool:
         isinstance(one, int) and isinstance(other, int) and one > 1 and other % one == 0 and other // one in sizes
         for one, other in pairs
     )
-
-
-def _disconnects(case: Case) -> bool:
-    """Whether edits disconnect a value from its only user, or connect a constant in place of computed data.
-
-    At other nodes than the faulty one, only inputs of the model count, and the results of over ``MOST_LOST`` nodes.
-    """
-    replaced = any(map(case.inputs.replaces_computed, case.candidate.edits))
-    lost = case.inputs.lost_nodes(case.candidate.edits)
-    return replaced or len(lost) > MOST_LOST or disconnects(case, inputs_only=case.candidate.node is not None)
-
-
-def disconnects(case: Case, *, inputs_only: bool = False) -> bool:
-    """Whether an edit disconnects a value, or with ``inputs_only`` an input of the model, from its only user."""
-    candidate, inputs = case.candidate, case.inputs
-    connected = {edit.value for edit in candidate.edits if edit.kind == "input"}
-    for edit in candidate.edits:
-        node, value = inputs.edited(edit)
-        if edit.kind != "input" or edit.swaps or value is None or value.name in connected:
-            continue
-        if inputs_only and value not in inputs.graph.inputs:
-            continue
-        if inputs.makers.is_constant(value) and case.problem.fault.rule.family == ELEMENT_TYPES:
-            continue
-        if inputs.makers.is_constant(value) and node is not None and _is_unused_counterpart(node, edit, inputs):
-            continue
-        if inputs.makers.is_constant(value) and inputs.is_unused_result(str(edit.value)):
-            continue
-        before = before_added(value, inputs.makers)
-        if (before is not None and before.name == edit.value) or (node is not None and node.bodies):
-            continue
-        elsewhere = node is not None and node.inputs.count(value) > 1
-        kept = elsewhere or value in inputs.graph.undefined or value in inputs.graph.outputs
-        if not kept and all(each is node for each in inputs.users.get(value, ())):
-            return True
-    return False
-
-
-def _is_unused_counterpart(node: Node, edit: Edit, inputs: Inputs) -> bool:
-    """Whether an edit connects an unused value that is the counterpart of the twins' inputs."""
-    values, unused = inputs.blocks.counterparts(node), {value.name for value, _ in inputs.unused_values}
-    value = values[edit.input] if edit.input is not None and edit.input < len(values) else None
-    return value is not None and value.name == edit.value and value.name in unused
 
 
 def _swaps_constant(case: Case) -> bool:
@@ -423,7 +381,7 @@ EXCLUDED_IF: tuple[Callable[[Case], bool], ...] = (
     _leaves_error_of_old_input,
     differs_from_siblings,
     _differs_from_twins,
-    _disconnects,
+    loses_values,
     _swaps_constant,
     _leaves_only_constants,
     _replaces_sizes,
@@ -436,6 +394,7 @@ EXCLUDED_IF: tuple[Callable[[Case], bool], ...] = (
     _changes_shared,
     _empties_value,
     _leaves_unmet_requirement,
+    adds_input_in_vain,
 )
 
 #: The objections that end the search: nothing is suggested.

@@ -26,13 +26,13 @@ from irlint.fixes.cautions import is_only_shown, is_plausible_redeclaration, is_
 from irlint.fixes.clashes import Clashes
 from irlint.fixes.computed import computed, nodes_that_compute, read_on_other_axis, with_lost_part
 from irlint.fixes.conditions import allows_many_sizes
+from irlint.fixes.disconnected import disconnects
 from irlint.fixes.editor import Editor
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.objections import (
     differs_from_siblings,
-    disconnects,
     is_excluded,
     is_excluded_by_similarity,
     is_rejected,
@@ -77,6 +77,7 @@ from irlint.fixes.sister_inputs import (
 )
 from irlint.fixes.sizes import SizeTrials, resized, with_other_axes
 from irlint.fixes.trials import ELEMENT_TYPES, Trials, limits_sizes
+from irlint.fixes.variadic import with_lost_input
 from irlint.inference.consequences import DECLARED
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, inputs_of, shape_of
@@ -147,8 +148,7 @@ class Search:
         return lost_nodes.faulty(self.trials)
 
     def best(self, problem: Problem, refused: Collection[tuple[Edit, ...]] = ()) -> Found | None:
-        """The best edits except the ``refused`` ones; None if no edits or too many fix the problem, or if there is an
-        objection."""
+        """The best edits except the ``refused`` ones; None if none or too many fix the problem, or by an objection."""
         trials = self.size_trials if problem.graph else self.trials
         best, rivals = self._best(problem, trials, refused) if trials is not None else ([], [])
         if not best or is_rejected(case := self._case(best[0], problem, rivals)):
@@ -279,9 +279,9 @@ class Search:
         yield as_all_siblings(node, editor)
         near = (node, *nodes[:NODES])
         yield chain.from_iterable(lost_nodes.inserted_as_at_siblings(each, inputs) for each in near)
-        faulty_or_before = (node, *nodes[:EXCHANGED]) if problem.is_error else ()
-        yield chain.from_iterable(exchanged_weights(each, inputs) for each in faulty_or_before)
+        yield chain.from_iterable(exchanged_weights(each, inputs) for each in near[: 1 + EXCHANGED] if problem.is_error)
         yield reshaped_weights(node, inputs)
+        yield with_lost_input([node, *nodes], inputs) if problem.is_error else iter(())
         unused = inputs.with_only_unused([node, *nodes]), inputs.with_unused_of_other_type(node)
         yield chain(*unused, inputs.with_unused_inserted(node), lost_nodes.with_unused_list(node, inputs))
         yield chain.from_iterable(as_other_users(each, editor) for each in near)

@@ -67,6 +67,7 @@ RULES = {
     "IRL302": "ops.layout.ranges",
     "IRL303": "inference.limits",
     "IRL304": "inference.limits",
+    "IRL305": "ops.flow.scanning",
     "IRL310": "ops.shared.filters",
     "IRL311": "ops.shared.filters",
     "IRL312": "ops.shared.filters",

@@ -234,6 +234,43 @@ SHAPES = [
         "{ o = Identity (k) t = Relu (s) }> }",
         "give `body` 3 inputs: its nodes use 'k', which nothing defines",
     ),
+    (
+        "(int64 m, float[2] x, float[N,4] h) => (y, z) { y, z = Loop (m, , x, h) <body = b (int64 i, bool d, "
+        "float[2] s, "
+        "float[N,4] k, float[N,3] v) => (bool e, float[2] t, float[N,4] w, float[N,3] u) { e = Identity (d) "
+        "t = Neg (s) "
+        "w = Neg (k) u = Neg (v) }> }",
+        "pass an initial value of `v` ([N, 3]) as input 4 of the Loop and add its final value as output 2, "
+        "or remove it "
+        "from the body",
+    ),
+    (
+        "(int64 m, float[2] x, float[N,4] h) => (y, z) { y, z = Loop (m, , x, h) <body = b (int64 i, bool d, "
+        "float[N,3] "
+        "v, float[2] s, float[N,4] k) => (bool e, float[N,3] u, float[2] t, float[N,4] w) { e = Identity (d) "
+        "t = Neg (s) "
+        "w = Neg (k) u = Neg (v) }> }",
+        "pass an initial value of `v` ([N, 3]) as input 2 of the Loop and add its final value as output 0, "
+        "or remove it "
+        "from the body",
+    ),
+    (
+        "(int64 m, float[N,4] h) => (y, z) { y, z = Loop (m, , h) <body = b (int64 i, bool d, float[2] s, "
+        "float[N,4] k) "
+        "=> (bool e, float[2] t, float[N,4] w) { e = Identity (d) t = Neg (s) w = Neg (k) }> }",
+        "pass an initial value of `s` ([2]) as input 2 of the Loop, or remove it from the body",
+    ),
+    (
+        "(int64 m, float[2] x) => (y) { y = Loop (m, , x) <body = b (int64 i, bool d, float[2] s, int64 v, int64 w) => "
+        "(bool e, float[2] t) { e = Identity (d) t = Neg (s) }> }",
+        "give `body` 3 inputs",
+    ),
+    (
+        "(float[4] a, float[3,2] x) => (y, z) { y, z = Scan <num_scan_inputs = 1, body = b (float[4] s, float[5] v, "
+        "float[2] k) => (float[4] t, float[5] u, float[2] w) { t = Neg (s) u = Neg (v) w = Neg (k) }> (a, x) }",
+        "pass an initial value of `v` ([5]) as input 1 of the Scan and add its final value as output 1, or remove it "
+        "from the body",
+    ),
 ]
 
 

@@ -24,6 +24,7 @@ from irlint.ops.shared.bodies import (
     check_input_types,
     check_same_types,
     control_fault,
+    help_for_state,
     nesting,
     stacked,
     states_sizes,
@@ -144,7 +145,7 @@ def loop(
     m: Tensor | None = None, cond: Tensor | None = None, *v_initial: Type | None, body: Graph, context: Context
 ) -> tuple[Type | None, ...]:
     """ONNX Loop: the final carried values, then the scan outputs, stacked along a new first axis."""
-    _check_loop(m, cond, len(v_initial), body=body, context=context)
+    _check_loop(m, cond, v_initial, body=body, context=context)
     number = Tensor("int64", _declared_scalar(body, 0))
     start = Tensor("bool", _declared_scalar(body, 1), (True if cond is None else truth(cond),))
     initial = (start, *v_initial)
@@ -207,8 +208,11 @@ def _run_again(
         context.run(body, (number, *first), "second" if is_certain else "maybe second")
 
 
-def _check_loop(m: Tensor | None, cond: Tensor | None, values: int, *, body: Graph, context: Context) -> None:
-    """Checks a Loop with ``values`` carried values. Raises faults of arity and of types."""
+def _check_loop(
+    m: Tensor | None, cond: Tensor | None, v_initial: Sequence[Type | None], *, body: Graph, context: Context
+) -> None:
+    """Checks a Loop with its carried values. Raises faults of arity and of types."""
+    values = len(v_initial)
     if context.outputs < values:
         raise BODY_ARITY.fault(
             f"the node carries {counted(values, 'value')} and has {counted(context.outputs, 'output')}; expected one "
@@ -216,7 +220,9 @@ def _check_loop(m: Tensor | None, cond: Tensor | None, values: int, *, body: Gra
             help="add an output for every carried value",
         )
     why = "the iteration number, the condition and the carried values"
-    check_arity(body, "body", 2 + values, outputs=1 + context.outputs, context=context, why=why)
+    passed, states = (None, cond, *v_initial), range(2, 3 + values)
+    help = help_for_state(body, passed, "Loop", states=states, outputs=1 + context.outputs)
+    check_arity(body, "body", 2 + values, outputs=1 + context.outputs, context=context, why=why, help=help)
     for fault in (
         control_fault(m, "the trip count", ("int64",), input=0),
         control_fault(cond, "the condition", ("bool",), input=1),

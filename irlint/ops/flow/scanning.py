@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.dims import MaybeDim, Shape
-from irlint.findings.statements import agree
+from irlint.findings.faults import Rule, Severity
+from irlint.findings.statements import agree, warn
 from irlint.findings.wording import counted
 from irlint.model import Graph
 from irlint.model.tensor import UNKNOWN, Tensor, Type, shape_text
@@ -20,10 +21,31 @@ from irlint.ops.shared.bodies import (
     check_arity,
     check_input_shapes,
     check_input_types,
+    help_for_state,
     stacked,
     swap_help,
 )
 from irlint.ops.shared.broadcast import merged
+
+SCAN_OF_NOTHING = Rule(
+    "IRL305",
+    "scan-of-empty-axis",
+    Severity.ERROR,
+    "A Scan iterates over an empty axis.",
+    why=(
+        "Since opset 9, ONNX Runtime takes the first slice before the first iteration. It fails when it runs the node "
+        "if the axis has size 0. A Loop may have no iterations."
+    ),
+    fix="Correct the operator that made the axis empty, often a Slice, or use a Loop.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[0,2] x) => (float[0,2] y) {
+  y = Scan <num_scan_inputs = 1, body = b (float[2] i) => (float[2] o) { o = Relu (i) }> (x)
+}""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[3,2] x) => (float[3,2] y) {
+  y = Scan <num_scan_inputs = 1, body = b (float[2] i) => (float[2] o) { o = Relu (i) }> (x)
+}""",
+)
 
 
 @onnx("Scan", since=9)
@@ -41,11 +63,15 @@ def scan(
     states, scanned = _split_inputs(initial_state_and_scan_inputs, num_scan_inputs)
     scans = context.outputs - len(states)
     why = "the states and one slice of every scanned input"
-    check_arity(body, "body", len(initial_state_and_scan_inputs), outputs=context.outputs, context=context, why=why)
+    passed, may_lack = (*states, *(None for _ in scanned)), range(len(states) + 1)
+    help = help_for_state(body, passed, "Scan", states=may_lack, outputs=context.outputs)
+    check_arity(body, "body", len(passed), outputs=context.outputs, context=context, why=why, help=help)
     axes = _per_scan("scan_input_axes", scan_input_axes, len(scanned))
     _check_directions("scan_input_directions", scan_input_directions, len(scanned))
     _check_directions("scan_output_directions", scan_output_directions, scans)
     length, slices = _slices(scanned, axes, len(states))
+    if length == 0:
+        _warn_of_empty_axis(scanned, axes, len(states))
 
     def marked(position: int, axis: int) -> tuple[int, int]:
         at = position - len(states)
@@ -160,6 +186,23 @@ def _slices(
         elif isinstance(found, int):
             length = found
     return length, tuple(slices)
+
+
+def _warn_of_empty_axis(scanned: Sequence[Tensor], axes: Ints, first: int) -> None:
+    """Reports a ``SCAN_OF_NOTHING`` fault for the first scanned input whose scanned axis is empty."""
+    for index, (x, axis) in enumerate(zip(scanned, axes), first):
+        if x.shape is not None and x.shape[axis] == 0:
+            at = axis % len(x.shape)
+            warn(
+                SCAN_OF_NOTHING.fault(
+                    f"axis {at} of input {index} has size 0, and the node scans it; expected at least one slice",
+                    help="make the axis longer, or use a Loop, which may have no iterations",
+                    input=index,
+                    marks=((index, at),),
+                    remark="is empty",
+                )
+            )
+            return
 
 
 def _scanned(

@@ -10,7 +10,7 @@ from irlint.findings.statements import reaches, warn
 from irlint.findings.wording import are, counted
 from irlint.model.lists import LongList
 from irlint.model.tensor import Tensor, shape_text
-from irlint.ops.ml import tree_arrays
+from irlint.ops.ml import tree_arrays, tree_order
 from irlint.ops.ml.encoders import FEATURES_MISMATCH, Entries, Strings
 from irlint.ops.shared.attributes import LISTS_INCONSISTENT, entry_count, expect_parallel
 from irlint.ops.shared.axes import Floats, Ints
@@ -31,7 +31,8 @@ TREE_MALFORMED = Rule(
         "The nodes of all trees are stored in lists. A branch refers to its child nodes, and a leaf to the class or "
         "target for which it votes. ONNX Runtime refuses the model if such a node, class or target does not exist, "
         "if a branch leads to itself, or if the false child of a branch also has another parent that ONNX Runtime "
-        "reads earlier. ONNX Runtime may run forever if branches form a longer cycle."
+        "reads earlier. ONNX Runtime may run forever if branches form a longer cycle. It computes wrong results if the "
+        "nodes of a tree are not listed together, or if the root is not the first of them."
     ),
     fix="Export the ensemble again. The message names the broken entry.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
@@ -165,6 +166,7 @@ def check_nodes(x: Tensor, nodes: TreeNodes, *, values: Tensor | None = None, hi
                 attribute="nodes_modes",
             )
     _check_branches(nodes)
+    tree_order.warn_of_split_tree(nodes.nodes_treeids or ())
     features = nodes.nodes_featureids or ()
     if tree_arrays.are_long(modes, features):
         used = features.numbers[tree_arrays.branch_mask(modes)]  # type: ignore[attr-defined]
@@ -242,6 +244,7 @@ def _check_branches(nodes: TreeNodes) -> None:
     roots = {tree: (tree, node) for tree, node in reversed(places)}
     for root in roots.values():
         _check_paths(root, children)
+    tree_order.warn_of_parents(roots, children)
 
 
 def _malformed(message: str, attribute: str, help: str) -> Fault:

@@ -9,7 +9,7 @@ from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.statements import warn
 from irlint.findings.wording import counted, either, listed
 from irlint.model import Graph, Value
-from irlint.model.tensor import UNKNOWN, Tensor, Type, disagree, shape_text, type_text
+from irlint.model.tensor import UNKNOWN, Tensor, Type, disagree, shape_text, tensor_shape, type_text
 from irlint.ops import Context
 from irlint.ops.shared.type_variables import kind_text, types_text
 
@@ -233,16 +233,45 @@ def check_same_types(thens: Sequence[Type | None], elses: Sequence[Type | None],
         )
 
 
-def check_arity(body: Graph, name: str, inputs: int, *, outputs: int, context: Context, why: str) -> None:
-    """Checks the numbers of inputs and outputs of a body. Raises a ``BODY_ARITY`` fault."""
+def check_arity(
+    body: Graph, name: str, inputs: int, *, outputs: int, context: Context, why: str, help: str = ""
+) -> None:
+    """Checks the numbers of inputs and outputs of a body. Raises a ``BODY_ARITY`` fault.
+
+    ``help`` replaces the help for a wrong number of inputs.
+    """
     first = "the condition comes first, and " if outputs > context.outputs else ""
-    faults = (
-        arity_fault(body, name, "input", expected=inputs, why=why),
-        arity_fault(body, name, "output", expected=outputs, why=f"{first}the node has {context.outputs}"),
-    )
-    for fault in faults:
-        if fault is not None:
-            raise fault
+    fault = arity_fault(body, name, "input", expected=inputs, why=why)
+    if fault is not None:
+        raise fault.changed(help=help) if help else fault
+    fault = arity_fault(body, name, "output", expected=outputs, why=f"{first}the node has {context.outputs}")
+    if fault is not None:
+        raise fault
+
+
+def help_for_state(body: Graph, given: Sequence[Type | None], op: str, *, states: range, outputs: int) -> str:
+    """The help for a node ``op`` that passes one value less to its body than the body has inputs.
+
+    ``given`` has the types of the passed values; None for values of any type. ``states`` are the inputs of the body
+    that may lack a value: of those that fit, the last is named. ``outputs`` is the expected number of outputs.
+    "" if no input fits.
+    """
+    values, more = graph_inputs(body), len(body.outputs) - outputs
+    if len(values) != len(given) + 1 or more not in (0, 1):
+        return ""
+    fitting = [at for at in states if _fit((*values[:at], *values[at + 1 :]), given)]
+    if not fitting:
+        return ""
+    at = fitting[-1]
+    shape = tensor_shape(values[at].type)
+    what = f"`{values[at].name}`" + f" ({shape_text(shape)})" * (shape is not None)
+    returned = f" and add its final value as output {at - states.start}" * more
+    return f"pass an initial value of {what} as input {at} of the {op}{returned}, or remove it from the body"
+
+
+def _fit(values: Sequence[Value], given: Sequence[Type | None]) -> bool:
+    pairs = list(zip(values, given))
+    return not any(disagree(value.type, known) or _is_impossible(value.type, known) for value, known in pairs)
 
 
 def check_input_types(body: Graph, name: str, given: Sequence[Type | None], *, omitted: int | None = None) -> None:
