@@ -40,6 +40,7 @@ EXCEPTIONS = (
         "parsers/openvino/*",
         "they are the boundary of an IR's graphs, which the parser makes",
     ),
+    ("Sum", "ops/nn/convolution.py", "it is the name of an input"),
     ("Cast Transpose Squeeze Unsqueeze Flatten Reshape", "fixes/inserted.py", "they are the nodes that fixes insert"),
     (
         "Cast CastLike Clamp Clip ConstantOfShape Conv ConvInteger ConvTranspose Convert ConvertLike Convolution "

@@ -16,7 +16,7 @@ from irlint.fixes.lost_inputs import result_of
 from irlint.fixes.node_edits import inverse_order
 from irlint.fixes.objections import SIBLINGS
 from irlint.fixes.other_values import EVIDENT, ONLY_SUGGESTED
-from irlint.fixes.rechecking import TYPE_ATTRIBUTES
+from irlint.fixes.rechecking import TYPE_ATTRIBUTES, sets_no_size
 from irlint.fixes.retyped import nodes_that_give_types
 from irlint.fixes.rewired import before_transpose
 from irlint.fixes.sister_inputs import are_sisters
@@ -58,17 +58,19 @@ def _leaves_problems(case: Case) -> bool:
 def _is_bold_for_warning(case: Case) -> bool:
     """Whether the candidate fixes no error and no limit on sizes, and changes more than constants.
 
-    A candidate that connects a value and fixes at least ``MANY`` problems is an exception.
+    A candidate that connects a value, fixes at least ``MANY`` problems and leaves no error is an exception.
     """
     is_decided = any(each.is_error or limits_sizes(each) for each in (case.problem, *case.outcome.fixed))
-    if _connects_value(case.candidate) and len(case.outcome.fixed) >= MANY:
+    leaves_error = any(each.is_error for each in case.remaining)
+    if _connects_value(case.candidate) and len(case.outcome.fixed) >= MANY and not leaves_error:
         return False
     return not is_decided and any(edit.kind != "constant" for edit in case.candidate.edits)
 
 
 def _reveals_limit(case: Case) -> bool:
-    """Whether the problem is no limit on sizes, and a node limits sizes after the edits."""
-    return case.outcome.keeps_limit and not limits_sizes(case.problem)
+    """Whether the problem is no limit on sizes, the edits set sizes, and a node limits sizes after them."""
+    sets_sizes = not all(map(sets_no_size, case.candidate.edits))
+    return case.outcome.keeps_limit and sets_sizes and not limits_sizes(case.problem)
 
 
 def _leaves_unused_value(case: Case) -> bool:
@@ -135,11 +137,17 @@ def _is_axis_of_input(case: Case) -> bool:
 
 
 def _inserts_without_evidence(case: Case) -> bool:
-    """Whether the candidate inserts a node only to remove a limit on sizes, and few other nodes support this."""
+    """Whether the candidate inserts a node only to remove a limit on sizes, and few other nodes support this.
+
+    The name of a value that the file declares and nothing computes supports it as well, if the operator is part of it.
+    """
     inserts = any(edit.kind == "insert" for edit in case.candidate.edits) and case.candidate.grade != EVIDENT
     if limits_sizes(case.problem) and inserts and case.candidate.evidence < SIBLINGS and _repeats_transpose(case):
         return True
     if len(case.outcome.fixed) > 1 and not case.rivals:
+        return False
+    lost = " ".join(case.inputs.graph.undefined_value_info).casefold()
+    if lost and all(edit.name.casefold() in lost for edit in case.candidate.edits):
         return False
     alone = all(limits_sizes(each) for each in case.outcome.fixed)
     few = case.candidate.evidence < SIBLINGS or case.problem.fault.rule is EQUAL_SIZES
@@ -239,7 +247,7 @@ def _is_converted(value: Value, inputs: Inputs) -> bool:
 
 
 def _changes_shared_constant(case: Case) -> bool:
-    """Whether the candidate changes a shared constant, or disconnects a constant, to remove a limit on sizes."""
+    """Whether the candidate changes a shared constant, or disconnects a constant, only to remove a limit on sizes."""
     kept = {edit.value for edit in case.candidate.edits}
     replacing = (case.inputs.edited(edit)[1] for edit in case.candidate.edits if edit.kind == "input")
     lost = [each for each in replacing if each is not None and each.name not in kept]
@@ -248,6 +256,8 @@ def _changes_shared_constant(case: Case) -> bool:
     )
     if limits_sizes(case.problem) and not is_unused and any(map(case.inputs.makers.is_constant, lost)):
         return True
+    if any(each.is_error and each is not case.problem for each in case.outcome.fixed):
+        return False
     names = {edit.name for edit in case.candidate.edits if edit.kind == "constant"}
     users = (len(several) for value, several in case.inputs.users.items() if value.name in names)
     return limits_sizes(case.problem) and len(names) == 1 and max(users, default=0) > SIBLINGS

@@ -37,6 +37,7 @@ class Trial:
         "in_body",
         "requirements",
         "behind",
+        "reveals",
     )
 
     def __init__(self, change: Change, problem: Problem) -> None:
@@ -50,6 +51,8 @@ class Trial:
         self.in_body = False
         self.requirements: list[Requirement] = []
         self.behind: Set[Node] = frozenset()
+        #: Whether limits on sizes that appear existed before: an error hid them, and the edits set no sizes.
+        self.reveals = False
 
 
 class Change:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain, takewhile
 
 from irlint.dims import MaybeDim
 from irlint.fixes.candidate import OTHERS, Candidate
@@ -204,9 +205,25 @@ def _similar_numbers(number: int) -> list[int]:
 
 
 def _with_inputs_exchanged(node: Node, editor: Editor) -> Iterator[Candidate]:
+    """Exchanges neighbouring inputs. EVIDENT for parts of a target that then begins with more sizes of the data."""
     for port, (one, other) in enumerate(zip(node.inputs, node.inputs[1:])):
         if one is not None and other is not None and one is not other:
             edits = editor.connected(other, node, port), editor.connected(one, node, port + 1)
             computed = not editor.makers.is_constant(one) and not editor.makers.is_constant(other)
             grade = POSSIBLE if node.op != JOIN else PROBABLE if computed else LAST_RESORT
+            after = (*node.inputs[:port], other, one, *node.inputs[port + 2 :])
+            counts = [_sizes_copied(parts, node, editor) for parts in (node.inputs, after)]
+            grade = EVIDENT if counts[0] < counts[1] > 1 else grade
             yield Candidate(tuple(replaced(edit, swaps=True) for edit in edits), grade, node=node)
+
+
+def _sizes_copied(parts: Sequence[Value | None], node: Node, editor: Editor) -> int:
+    """The number of first sizes of the data that a target of these parts, which a Concat joins, would keep."""
+    users = [user for made in node.outputs if made is not None for user in editor.users.get(made, ())]
+    shapes = [shape_of(user.inputs[0], editor.known) for user in users if user.inputs[1:2] == node.outputs[:1]]
+    types = [editor.known.types.get(each) if each is not None else None for each in parts]
+    lists = [each.ints if isinstance(each, Tensor) else None for each in types]
+    if node.op != JOIN or not shapes or None in lists or None in shapes:
+        return 0
+    entries = list(chain.from_iterable(filter(None, lists)))
+    return min(sum(takewhile(bool, (one == dim for one, dim in zip(entries, shape or ())))) for shape in shapes)

@@ -11,6 +11,7 @@ from irlint.binding.calls import Call
 from irlint.dims import Expr, MaybeDim, product, quotient
 from irlint.findings.edits import Edit
 from irlint.fixes.candidate import MANY, OTHERS, SEVERAL, Candidate
+from irlint.fixes.inserted import RESHAPE
 from irlint.fixes.other_values import ENTRIES, EVIDENT, LAST_RESORT, ONLY_SUGGESTED, POSSIBLE, PROBABLE
 from irlint.fixes.slices import BOUNDS, STEPS
 from irlint.inference.origins import Position, held_by, inputs_of, read_from, shape_of
@@ -88,6 +89,8 @@ class Constants:
                 if name in TARGETS and (entry == -1 or (entry == 0 and index < (_rank(inputs[0]) or 0))):
                     continue
                 seen.add(place)
+                if node.op == RESHAPE and len(entries) == 1:
+                    yield from self.with_entries(node, port, value, (-1,), EVIDENT)
                 places = [self.stored_entry(value, at) for at, other in enumerate(entries) if other == entry]
                 equal = [each[1] for each in places if each is not None and each[0] is place[0] and not are_axes]
                 if name == INDICES:

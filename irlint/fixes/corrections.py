@@ -34,7 +34,13 @@ from irlint.fixes.interfaces import (
     with_unused_output,
 )
 from irlint.fixes.lost_inputs import UNUSED, out_of_cycle, with_missing_input
-from irlint.fixes.names import have_same_letters, may_be_renamed, missing_in_series, names_another_operator
+from irlint.fixes.names import (
+    have_same_letters,
+    may_be_renamed,
+    missing_in_series,
+    named_in_sizes,
+    names_another_operator,
+)
 from irlint.fixes.redeclared import declared_as_stored, output_as_computed
 from irlint.fixes.tidy import USUAL_IR_VERSION
 from irlint.inference.contradictions import differ
@@ -179,11 +185,18 @@ def _imported(problem: Problem, known: Known) -> Iterator[Edits]:
         yield (Edit("opset", "opset_import", name=domain or "", value=opset),)
 
 
-def _newest_opset(problem: Problem, known: Known) -> Iterator[Edits]:
-    """The newest opset of the domain that ONNX Runtime knows. Nothing for the standard domain."""
-    limit = RUNTIME_OPSETS.get(problem.domain) if problem.domain else None
-    if limit is not None and problem.is_error and not problem.graph:
-        yield (Edit("opset", "opset_import", name=problem.domain or "", value=limit),)
+def _older_opsets(problem: Problem, known: Known) -> Iterator[Edits]:
+    """The opsets of the domain that ONNX Runtime knows, the newest first. Those of the standard domain only if the IR
+    version of the model is older than the imported opset: then the import is wrong, and not the runtime too old."""
+    domain = problem.domain or ""
+    limit, version = RUNTIME_OPSETS.get(domain), known.model.format_version or ""
+    if limit is None or not problem.is_error or problem.graph:
+        return
+    if not domain and version.isdecimal():
+        newer = [since - 1 for since, needed in IR_VERSIONS.items() if needed > int(version)]
+        limit = min(limit, *newer) if newer else 0
+    for opset in range(limit if domain or version.isdecimal() else 0, 0, -1):
+        yield (Edit("opset", "opset_import", name=domain, value=opset),)
 
 
 def _in_domain_if_refused(problem: Problem, known: Known) -> Iterator[Edits]:
@@ -295,6 +308,10 @@ def _with_missing_attribute(problem: Problem, known: Known) -> Iterator[Edits]:
             (each for graph in graphs(known.model) for each in graph.nodes if each.op == node.op), name
         )
         values.update(dict.fromkeys(_likely_values(node, name, known)))
+    if name == TO and len(values) > 1:
+        given = known.types.get(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
+        dtype = given.dtype if isinstance(given, Tensor) else None
+        values.pop(NUMBERED_TYPES.index(dtype) + 1 if dtype in NUMBERED_TYPES else None, None)
     for value in values:
         yield (_set(problem, node, name, value),)
 
@@ -346,7 +363,7 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
         yield from lost_beside_unused(problem, known)
         return
     of_unused_nodes = _of_unused_nodes(graph, unused)
-    values = unused or missing_in_series(value, graph)
+    values = unused or missing_in_series(value, graph) or named_in_sizes(value, graph)
     fitting = [each for each in values if not differ(known.types.get(each), value.type)]
     fitting = [each for each in fitting if each in of_unused_nodes] or fitting
     names = dict.fromkeys((problem.fault.intended, *(each.name for each in fitting)))
@@ -385,7 +402,7 @@ CORRECTIONS: dict[Rule, tuple[Callable[[Problem, Known], Iterator[Edits]], ...]]
     CYCLE: (out_of_cycle,),
     ANOTHER_OPSET: (_as_intended,),
     OPSET_LACKS_OPERATOR: (_as_intended, _in_domain_if_refused, _other_opsets),
-    OPSET_TOO_NEW: (_newest_opset,),
+    OPSET_TOO_NEW: (_older_opsets,),
     MISSING_OPSET_IMPORT: (_imported, _in_known_domain),
     CUSTOM_OPERATOR: (_in_domain_with_operator,),
     UNKNOWN_OPERATOR: (_in_domain_with_operator, _as_intended, _similar_operators),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from irlint.checks.intended import unused_values
 from irlint.checks.structure import backward_inputs
@@ -91,10 +91,30 @@ def out_of_cycle(problem: Problem, known: Known) -> Iterator[Edits]:
     unused = (lost or sorted(unused, key=lambda each: each not in changing))[:UNUSED]
     backward = backward_inputs(cyclic)
     edges = [(node, port) for node in cyclic[:UNUSED] for port, value in enumerate(node.inputs) if value in made]
+    if len(backward) == 1 and not unused and not problem.graph:
+        yield from _connected_as_siblings(*backward[0], made, graph, known)
     for node, port in backward if len(backward) == 1 else edges:
         others = {value for at, value in enumerate(node.inputs) if at != port}
         for each in unused if others & (changing | made) else [each for each in unused if each in changing]:
             yield (Edit("input", "node", graph.path, node.label, node.index, "", each.name, input=port, op=node.op),)
+
+
+def _connected_as_siblings(node: Node, port: int, made: Set[Value], graph: Graph, known: Known) -> Iterator[Edits]:
+    """Connects the one value that several siblings have as an input, if the operators around them are those around the
+    node: those that compute their other inputs, and those that use their results."""
+    makers = Makers(known)
+
+    def around(each: Node) -> tuple[object, ...]:
+        others = [value for at, value in enumerate(each.inputs) if at != port]
+        users = {user.op for user in graph.nodes if not set(each.outputs).isdisjoint({*user.inputs} - {None})}
+        return each.op, _maker_operators(others, makers), frozenset(users)
+
+    own = around(node)
+    similar = [each for each in graph.nodes if each.op == node.op and each is not node and around(each) == own]
+    values = {each.inputs[port] for each in similar if port < len(each.inputs)}
+    for value in values - made if len(values) == 1 and len(similar) > 1 else ():
+        if value is not None:
+            yield (Edit("input", "node", graph.path, node.label, node.index, "", value.name, input=port, op=node.op),)
 
 
 def _connected_as_twins(node: Node, graph: Graph, known: Known) -> list[Edits]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from irlint.checks.intended import ALIKE, characters, without_numbers
+from irlint.dims import Expr
 from irlint.findings.wording import closest
 from irlint.model import Graph, Node, Value
 from irlint.model.tensor import Tensor
 
 #: At least this many outputs of a graph form a series.
 SERIES = 3
+
+#: Exporters end the name of an output's size with this and the axis, if they do not know the size.
+GENERATED = "_dim_"
 
 
 def may_be_renamed(value: Value, node: Node | None, before: Value | None, graph: Graph) -> bool:
@@ -68,6 +72,17 @@ def missing_in_series(output: Value, graph: Graph) -> list[Value]:
         if name and len(types) >= SERIES and len(others) == 1 and output.type in types:
             found += others
     return found if len(found) == 1 and isinstance(output.type, Tensor) and output.type.shape else []
+
+
+def named_in_sizes(output: Value, graph: Graph) -> list[Value]:
+    """The value after which the dynamic sizes of an undefined output are named, such as ``Relux_dim_0`` after the value
+    ``x`` of a Relu; or []. Exporters name sizes so if they do not know them."""
+    shape = output.type.shape if isinstance(output.type, Tensor) else None
+    dims = [str(dim).rpartition(GENERATED)[0] for dim in shape or () if isinstance(dim, Expr)]
+    heads = {characters(each) for each in dims if each}
+    made = [(node, value) for node in graph.nodes if heads for value in node.outputs if value is not None]
+    found = [value for node, value in made if characters(node.op + value.name) in heads]
+    return [each for each in found if each not in graph.outputs] if len(found) == 1 else []
 
 
 def _names(graph: Graph) -> set[str]:

@@ -228,14 +228,14 @@ def _swaps_constant(case: Case) -> bool:
     """Whether a swap moves a constant from an input where siblings have one to an input where no sibling has one."""
     inputs, edits = case.inputs, case.candidate.edits
     node = inputs.edited(edits[0])[0]
-    if not case.candidate.swaps or node is None or len(edits) != PAIR or edits[0].index != edits[1].index:
+    is_evident = case.candidate.grade == EVIDENT
+    if is_evident or not case.candidate.swaps or not node or len(edits) != PAIR or edits[0].index != edits[1].index:
         return False
     one, other = (edit.input or 0 for edit in edits)
     own = [inputs.makers.is_constant(each) for each in node.inputs]
     after = list(own)
     after[one], after[other] = own[other], own[one]
-    others = (each.inputs for each in inputs.editor.siblings(node))
-    stored = [[inputs.makers.is_constant(each) for each in values] for values in others]
+    stored = [[inputs.makers.is_constant(each) for each in sibling.inputs] for sibling in inputs.editor.siblings(node)]
     return own != after and own in stored and after not in stored
 
 

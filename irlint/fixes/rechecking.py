@@ -169,18 +169,24 @@ def is_revealed(rule: Rule, severity: Severity, edits: Sequence[Edit]) -> bool:
 
     if rule is WEIGHTS_LEFT_OVER:
         return any(edit.name == "offset" and edit.kind == "attribute" for edit in edits)
-    return _is_size_warning(rule, severity) and all(map(_sets_no_size, edits))
+    return _is_size_warning(rule, severity) and all(map(sets_no_size, edits))
 
 
-def _sets_no_size(edit: Edit) -> bool:
+def sets_no_size(edit: Edit) -> bool:
     match edit.kind, edit.of:
         case ("opset", _) | ("rename", "operator" | "domain") | ("constant", "type"):
             return True
         case "insert", "node":
             return edit.name == CAST
         case "attribute", "node":
-            return edit.name in TYPE_ATTRIBUTES
+            return edit.name in TYPE_ATTRIBUTES or (_has_only(edit.value, 0) and _has_only(edit.before, 0))
+        case "constant", "entries":
+            return _has_only(edit.value, -1)
     return edit.kind == "declaration" and bool(edit.dtype) and edit.shape is None
+
+
+def _has_only(entries: object, number: int) -> bool:
+    return isinstance(entries, (tuple, list)) and set(entries) == {number}
 
 
 def _is_size_warning(rule: Rule, severity: Severity) -> bool:

@@ -12,7 +12,7 @@ from irlint.fixes.inserted import CAST
 from irlint.inference.known import Known
 from irlint.model import Graph, Problem, Value
 from irlint.model.order import downstream, graph_at
-from irlint.model.tensor import FLOATS, Tensor
+from irlint.model.tensor import FLOATS, INTEGERS, Tensor
 
 Edits = tuple[Edit, ...]
 
@@ -77,7 +77,8 @@ def output_as_computed(problem: Problem, known: Known) -> Iterator[Edits]:
 def instead_of_type(edits: Edits, problem: Problem, known: Known) -> Iterator[Edits]:
     """If ``edits`` change the type of an output at its node or at an input, declares the output with the inferred type.
 
-    Nothing if another node with the operator computes the declared type from the same input type.
+    Nothing if another node with the operator computes the declared type from the same input type. Also if a Cast from
+    floats to integers is declared to give other floats.
     """
     graph, node, value = known.model.graph, problem.node, _output(problem, known)
     given = known.types.get(value) if value is not None else None
@@ -87,6 +88,8 @@ def instead_of_type(edits: Edits, problem: Problem, known: Known) -> Iterator[Ed
     source = _dtypes(node.inputs[:1], known)
     others = [each for each in graph.nodes if each.op == node.op and _dtypes(each.inputs[:1], known) == source]
     is_made = declared not in source and any(_dtypes(each.outputs, known) == [declared] for each in others)
+    is_rounded = node.op == CAST and declared in FLOATS and given.dtype in INTEGERS
+    is_made = is_made or (is_rounded and source[0] in FLOATS and declared not in source)
     of_input = edits[0].kind == "declaration" and edits[0].name in {each.name for each in graph.inputs}
     if (of_input or (edits[0].kind == "attribute" and edits[0].index == node.index)) and not is_made:
         yield (Edit("declaration", "node", problem.graph, name=value.name, dtype=given.dtype),)

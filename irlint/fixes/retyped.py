@@ -65,6 +65,7 @@ def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Candidate]
                     is_mask = known.dtype == "bool" and not mixed
                     grade = PROBABLE if is_mask or (mixed and _is_converted(known.dtype, dtype)) else POSSIBLE
                     is_evident = _is_other_input_cast(node, port, dtype, inputs)
+                    is_evident = is_evident or _is_cast_at_outputs(value, known.dtype, dtype, inputs)
                     grade = EVIDENT if is_evident else ONLY_SUGGESTED if rounds else grade
                     casts.append(Candidate((cast,), grade, evidence=evidence))
                 is_inner = _is_converted(known.dtype, dtype) and value not in inputs.graph.inputs
@@ -73,6 +74,18 @@ def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Candidate]
                     yield from (*casts, *at_source)
                 else:
                     yield from (*at_source, *casts)
+
+
+def _is_cast_at_outputs(value: Value, given: str | None, dtype: str, inputs: Inputs) -> bool:
+    """Whether a value is an input of the model with floats of another precision, and all outputs with its element type
+    are results of a Cast from ``dtype``: the model computes with ``dtype`` inside."""
+    graph = inputs.graph
+    outputs = [each for each in graph.outputs if dtype_of(inputs.known.types.get(each)) == given]
+    makers = [inputs.node_of(each) for each in outputs]
+    sources = [each.inputs[0] for each in makers if each is not None and each.op == CAST and each.inputs]
+    types = [inputs.known.types.get(each) for each in sources if each is not None]
+    is_inner = bool(types) and len(types) == len(outputs) and all(dtype_of(each) == dtype for each in types)
+    return is_inner and value in graph.inputs and given in FLOATS and dtype in FLOATS
 
 
 def nodes_that_give_types(node: Node, inputs: Inputs) -> list[Node]:

@@ -42,9 +42,9 @@ def rewired(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
 def without_repeated(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
     """Removes an input of a Concat that is the same value as another input. Of adjacent inputs, the last is removed.
 
-    If several Concats have such inputs, no input is removed: the repetition is intended.
+    If several Concats have such inputs, or all inputs are one value, no input is removed: the repetition is intended.
     """
-    for node in (each for each in nodes if each.op == JOIN):
+    for node in (each for each in nodes if each.op == JOIN and len(set(each.inputs)) > 1):
         if any(len(set(each.inputs)) < len(each.inputs) for each in inputs.editor.siblings(node)):
             continue
         for port, value in enumerate(node.inputs):

@@ -37,7 +37,7 @@ from irlint.fixes.objections import (
     is_excluded_by_similarity,
     is_rejected,
 )
-from irlint.fixes.odd_ones import as_all_siblings
+from irlint.fixes.odd_ones import as_all_siblings, without_odd_transpose
 from irlint.fixes.other_values import EVIDENT, LAST_RESORT, ONLY_SUGGESTED, POSSIBLE, PROBABLE
 from irlint.fixes.ranking import (
     SUGGESTED,
@@ -276,10 +276,12 @@ class Search:
         computing = dict.fromkeys(each for user in (node, *nodes) for each in nodes_that_compute(user, editor))
         connected = dict.fromkeys((*nodes, *computing))
         yield (replaced(found, node=each) for each in connected for found in inputs.blocks.connected_as_twins(each))
-        yield as_all_siblings(node, editor)
+        yield chain(as_all_siblings(node, editor), without_odd_transpose(nodes, inputs))
         near = (node, *nodes[:NODES])
-        yield chain.from_iterable(lost_nodes.inserted_as_at_siblings(each, inputs) for each in near)
-        yield chain.from_iterable(exchanged_weights(each, inputs) for each in near[: 1 + EXCHANGED] if problem.is_error)
+        at_siblings = (lost_nodes.inserted_as_at_siblings(each, inputs) for each in near)
+        yield chain(lost_nodes.inserted_as_declared((node, *nodes), inputs), *at_siblings)
+        exchanging = near[: 1 + EXCHANGED] if problem.is_error else ()
+        yield chain.from_iterable(exchanged_weights(each, inputs) for each in exchanging)
         yield reshaped_weights(node, inputs)
         yield with_lost_input([node, *nodes], inputs) if problem.is_error else iter(())
         unused = inputs.with_only_unused([node, *nodes]), inputs.with_unused_of_other_type(node)
@@ -313,8 +315,8 @@ class Search:
         yield lost_nodes.with_lost_pooling([node, *nodes], inputs)
         yield chain(inputs.with_unused([node, *nodes], {}), resized(problem, clashing, editor, trials))
         constants = dict.fromkeys(end for value, axis in clashing for end in self.clashes.constants_of(value, axis))
-        values = (*(value for value, _ in clashing), *node.inputs, *node.outputs)
-        shapes = [shape_of(value, self.known) for value in values]
+        values = (value for value, _ in clashing)
+        shapes = [shape_of(value, self.known) for value in (*values, *node.inputs, *node.outputs)]
         sizes = dict.fromkeys(dim for shape in shapes for dim in shape or () if isinstance(dim, int) and dim > 1)
         if problem.fault.rule in (CHANNELS_MISMATCH, BIAS_MISMATCH) and node.inputs[1:] and node.inputs[1]:
             constants.update({(node.inputs[1], axis): None for axis in (0, 1)})
@@ -322,11 +324,10 @@ class Search:
         yield transposed_constants(constants, editor) if problem.is_error else iter(())
         yield editor.constants.resized(constants, sizes, weights=may_resize_weights)
         joins = [each for each in (node, *nodes) if sum(map(inputs.is_made, each.inputs)) > 1]
-        dims = ((shape_of(value, self.known) or ())[axis] for value, axis in clashing)
         if problem.is_error:
             yield as_several_siblings(node, inputs)
             yield rewired(list(dict.fromkeys((node, *joins))), inputs)
-        elif limits and all(isinstance(dim, Expr) for dim in dims):
+        elif limits and all(isinstance((shape_of(each, self.known) or ())[axis], Expr) for each, axis in clashing):
             yield rewired(joins, inputs)
         for each in self.trials.unsatisfiable_nodes if problem.fault.rule is NO_SIZES_FIT else ():
             axes = range(len(shape_of(each.inputs[0], self.known) or ()))

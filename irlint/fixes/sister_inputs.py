@@ -9,6 +9,7 @@ from irlint.dims import Expr, MaybeDim, Shape, symbol
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.editor import GROUP, Editor
 from irlint.fixes.inserted import TRANSPOSE
+from irlint.fixes.names import GENERATED
 from irlint.fixes.other_values import EVIDENT, POSSIBLE
 from irlint.fixes.sizes import IMAGE, nodes_before
 from irlint.inference.origins import shape_of
@@ -19,9 +20,6 @@ from irlint.model.tensor import INTEGERS, Tensor
 
 #: A shape with another order of axes has at least this many axes.
 PAIR = 2
-
-#: Exporters end the name of an output's size with this, if they do not know the size.
-GENERATED = "_dim_"
 
 #: Inputs of this many nodes, the nearest to the faulty one, may lack their first axis.
 FARTHER = 32
@@ -114,36 +112,43 @@ def declared_as_similar_input(node: Node, editor: Editor) -> Iterator[Candidate]
         )
         for other in dict.fromkeys(similar):
             yield Candidate((editor.declared(value, other),), EVIDENT, evidence=1, subject=value)
-        if _lacks_spatial_axis(value, shapes[value], editor):
-            size = symbol(f"{value.name}_{len(shapes[value])}")
-            yield Candidate((editor.declared(value, (*shapes[value], size)),), EVIDENT, evidence=1, subject=value)
+        if (image := _as_image(value, shapes[value], editor)) is not None:
+            yield Candidate((editor.declared(value, image),), EVIDENT, evidence=1, subject=value)
             continue
         has_batch = any(shape and isinstance(shape[0], Expr) for shape in others.values())
         for batch in _batch_of_outputs(editor.graph, shapes.values()) if not has_batch else ():
             yield Candidate((editor.declared(value, (batch, *shapes[value])),), EVIDENT, evidence=1, subject=value)
 
 
-def _lacks_spatial_axis(value: Value, shape: Shape, editor: Editor) -> bool:
-    """Whether a convolution applies filters with one more axis to an input (perhaps padded), and the channels agree.
+def _as_image(value: Value, shape: Shape, editor: Editor) -> Shape | None:
+    """The shape with the axis that a convolution needs, which applies filters with one more axis to the input.
 
-    The batch and a spatial size are dynamic.
+    The batch and a spatial size are dynamic. If axis 1 has the channels of the filters, a spatial axis is added at the
+    end. If all sizes are dynamic, and there are several channels, axis 1 is added: no Unsqueeze makes several channels.
     """
     if len(shape) < IMAGE - 1 or not isinstance(shape[0], Expr) or not any(isinstance(dim, Expr) for dim in shape[2:]):
-        return False
+        return None
     users = [user for user in editor.users.get(value, ()) if user.inputs[0] is value]
     next_values = [each for user in users for each in user.outputs[:1]]
     padded = [each for each in next_values if len(shape_of(each, editor.known) or ()) == len(shape)]
     for given in filter(None, (value, *padded)):
         for user in editor.users.get(given, ()):
-            filters = shape_of(user.inputs[1], editor.known) if len(user.inputs) > 1 else None
-            call = editor.known.calls.get(user)
-            if filters is None or len(filters) != len(shape) + 1 or call is None or call.operator is None:
-                continue
-            channels = filters[1]
-            fits = channels is not None and shape[1] == channels * (editor.value_of(user, GROUP) or 1)
-            if fits and call.operator.macs and user.inputs[0] is given:
-                return True
-    return False
+            channels = _channels(user, len(shape) + 1, editor) if user.inputs[0] is given else None
+            if channels is not None and shape[1] == channels:
+                return (*shape, symbol(f"{value.name}_{len(shape)}"))
+            if channels is not None and channels > 1 and all(isinstance(dim, Expr) for dim in shape):
+                return (shape[0], channels, *shape[1:])
+    return None
+
+
+def _channels(node: Node, rank: int, editor: Editor) -> int | None:
+    """The number of channels that a convolution with filters of this rank takes; None for other nodes."""
+    filters = shape_of(node.inputs[1], editor.known) if len(node.inputs) > 1 else None
+    call = editor.known.calls.get(node)
+    if filters is None or len(filters) != rank or call is None or call.operator is None or not call.operator.macs:
+        return None
+    count = filters[1]
+    return count * (editor.value_of(node, GROUP) or 1) if isinstance(count, int) else None
 
 
 def _batch_of_outputs(graph: Graph, given: Iterable[Shape]) -> Iterator[Expr]:

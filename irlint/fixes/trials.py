@@ -28,7 +28,7 @@ from irlint.fixes.conditions import (
     usual_sizes_meet_all,
 )
 from irlint.fixes.inserted import RESHAPE
-from irlint.fixes.rechecking import Outcome
+from irlint.fixes.rechecking import Outcome, sets_no_size
 from irlint.inference.answers import Answer
 from irlint.inference.consequences import DECLARED
 from irlint.inference.contradictions import contradicts
@@ -120,6 +120,7 @@ class Trials:
         if change is None or node is None or (change.touches(node) and not self._fixes(change, problem)):
             return None
         trial = Trial(change, problem)
+        trial.reveals = problem.is_error and (self._only_declares(change) or all(map(sets_no_size, edits)))
         trial.fixed = [each for value, given in change.types.items() for each in self._fixed_declarations(value, given)]
         types, touched = trial.types, []
         for each, changed in self._touched(change, types):
@@ -136,7 +137,8 @@ class Trials:
                 trial.fixed += [problem] if problem.fault.rule is NO_SIZES_FIT else []
         if not any(each is problem for each in trial.fixed):
             return None
-        keeps_order = problem.fault.rule.family == ELEMENT_TYPES or trial.in_body
+        adds_axis = any(edit.kind == "declaration" and len(edit.shape or ()) > len(edit.before or ()) for edit in edits)
+        keeps_order = problem.fault.rule.family == ELEMENT_TYPES or trial.in_body or adds_axis
         reshaped = () if keeps_order else (each for each in touched if each.op == RESHAPE)
         mixes = any(self._mixes(change, each, types) for each in reshaped)
         return Outcome(
@@ -298,8 +300,7 @@ class Trials:
 
     def _accepts(self, trial: Trial, node: Node, requirements: Sequence[Requirement]) -> bool:
         of_types = trial.problem.fault.rule.family == ELEMENT_TYPES
-        reveals = trial.problem.is_error and self._only_declares(trial.change)
-        if not (of_types or reveals or self._may_require(trial.problem, node, requirements)):
+        if not (of_types or trial.reveals or self._may_require(trial.problem, node, requirements)):
             if not self._is_behind(trial, node):
                 return False
             trial.keeps_limit = True

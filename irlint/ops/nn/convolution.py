@@ -136,9 +136,14 @@ def nchwc_conv(
     group: int = 1,
     kernel_shape: Ints | None = None,
 ) -> Tensor:
-    """com.microsoft.nchwc Conv. The channels are stored in blocks, and irlint does not check their number."""
+    """com.microsoft.nchwc Conv. The channels are stored in blocks, and irlint does not check their number.
+
+    Sum is added before the activation.
+    """
     activated.check()
     shape = convolved(X.shape, W.shape, window, group=group, kernel_shape=kernel_shape, blocked=True)
+    if shape is not None:
+        expect_shape(Sum, 3, "Sum", wanted=shape, why="the shape of the output")
     return Tensor(X.dtype, shape)
 
 
