@@ -323,7 +323,7 @@ def _input_port_problems(node: Node, graph: Graph, known: Known, facts: SizeFact
 
         fault = SHAPE_CONTRADICTED.fault(
             port_text(given.shape, port.type.shape, subject),
-            help=f"declare {shape_text(given.shape)}",
+            help=f"declare {shape_text(given.shape)}, or pass {shape_text(port.type.shape)}",
             input=index,
             severity=Severity.NOTE if known.model.format_version == known.format.lenient_version else Severity.WARNING,
         )

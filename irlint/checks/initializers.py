@@ -188,7 +188,7 @@ def _contradicted_declarations(graph: Graph, known: Known) -> Iterator[Problem]:
             fault = SHAPE_CONTRADICTED.fault(
                 f"{value.name!r} is declared as {shape_text(declared.shape)}; its initializer is "
                 f"{shape_text(stored.shape)}: {text}",
-                help=f"declare {shape_text(stored.shape)}",
+                help=f"declare {shape_text(stored.shape)}, or store {shape_text(declared.shape)}",
                 severity=severity if differ(stored, declared) else Severity.WARNING,
             )
             yield Problem(fault, graph.path, value=value.name)

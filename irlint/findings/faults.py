@@ -159,6 +159,17 @@ class Rule:
         return Fault(self, message, **details)
 
 
+@record
+class Proposal:
+    """Another entry of an input of the node, which a help proposes."""
+
+    input: int
+    index: int
+    entry: int
+    #: The help if the model has other problems with this entry.
+    otherwise: str
+
+
 #: Messages and helps with more characters are shortened.
 LONGEST = 600
 
@@ -196,6 +207,7 @@ class Fault(Exception):
     - ``stage``: the stage at which the runtime refuses the model.
     - ``intended``: the name or opset that was probably intended.
     - ``passes``: the types that the node passes to its body, if they contradict the declarations of the body.
+    - ``proposal``: the edit that the help proposes.
     - ``refused``: the format's own runtime refuses every model with this fault, despite ``accepted`` of the rule.
     """
 
@@ -218,6 +230,7 @@ class Fault(Exception):
         intended: str = "",
         refused: bool = False,
         passes: tuple[Any, ...] = (),
+        proposal: Proposal | None = None,
     ) -> None:
         super().__init__(message)
         self.rule = rule
@@ -237,6 +250,7 @@ class Fault(Exception):
         self.intended = intended
         self.refused = refused
         self.passes = passes
+        self.proposal = proposal
 
     def changed(self, **details: Any) -> Fault:
         """A copy of the fault with other values for some fields."""

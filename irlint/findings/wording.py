@@ -11,6 +11,27 @@ def counted(count: object, one: str, many: str = "") -> str:
     return f"{count} {noun}"
 
 
+def size_help(axis: int, size: object, input: int = 0) -> str:
+    """``give axis 2 of input 0 the size 1``."""
+    return f"give axis {axis} of input {input} the size {size}"
+
+
+def multiple_help(axis: int, count: object, input: int = 0) -> str:
+    """``make axis 1 of input 0 a multiple of 3``."""
+    return f"make axis {axis} of input {input} a multiple of {count}"
+
+
+def least_help(axis: int, least: object, input: int = 0) -> str:
+    """``make axis 1 of input 0 at least 3``."""
+    return f"make axis {axis} of input {input} at least {least}"
+
+
+def axes_help(index: int, rank: int, other: int, *, rank_of_other: int) -> str:
+    """``give input 1 3 axes, or input 0 4``. The second part is left out if ``rank_of_other`` is 0 or less."""
+    alternative = f", or input {other} {rank_of_other}" if rank_of_other > 0 else ""
+    return f"give input {index} {counted(rank, 'axis', 'axes')}{alternative}"
+
+
 def either(*words: object) -> str:
     """``a``, ``a or b``, or ``a, b or c``."""
     *rest, last = map(str, words)

@@ -117,10 +117,10 @@ class Suggestions:
     @cached_property
     def _most_checks(self) -> int:
         """The number of times that the file may be checked again for one finding."""
-        return min(max(FEWEST_CHECKS, NODES_CHECKED // max(self._cost, 1)), MOST_CHECKS)
+        return min(max(FEWEST_CHECKS, NODES_CHECKED // max(self.cost, 1)), MOST_CHECKS)
 
     @cached_property
-    def _cost(self) -> int:
+    def cost(self) -> int:
         """The cost of checking the file again, in nodes."""
         return self.known.model.nodes + len(self.problems) + self.rechecked.size // BYTES
 
@@ -227,7 +227,7 @@ class Suggestions:
             return None
         fix = suggestion.fix
         if fix is not None and not self._is_confirmed(fix, problem):
-            if self._cost <= NODES_CHECKED and self.rechecked.stays_at_node(fix.edits, problem):
+            if self.cost <= NODES_CHECKED and self.rechecked.stays_at_node(fix.edits, problem):
                 self._unfixed += [problem] if problem.is_error else []
                 return None
             suggestion = replaced(suggestion, sure=False)
@@ -243,7 +243,7 @@ class Suggestions:
             return []
         found, graph = self.of(problem), self.known.model.graph
         is_sure = found is not None and found.sure and len(found.alternatives) == 1 and not found.help
-        if is_sure or graph is None or self._cost > NODES_CHECKED or problem.because is not None:
+        if is_sure or graph is None or self.cost > NODES_CHECKED or problem.because is not None:
             return []
         if self._odd_shapes is None:
             from irlint.fixes.odd_shapes import OddShapes
@@ -256,7 +256,7 @@ class Suggestions:
 
         All errors that follow from the problem must disappear.
         """
-        if self._cost > NODES_CHECKED:
+        if self.cost > NODES_CHECKED:
             return self.rechecked.is_writable(fix.edits)
         outcome = self.rechecked.outcome(fix.edits, problem)
         following = (each for each in self.problems if each.because is problem and each.is_error)
@@ -370,14 +370,14 @@ class Suggestions:
         if not may_be_fixed(problem, self.known) and not may_be_fixed_in_body(problem):
             return None
         self.searched += 1
-        if problem.graph and self._cost <= NODES_CHECKED:
+        if problem.graph and self.cost <= NODES_CHECKED:
             from irlint.fixes.bodies import found_in_body
 
             inside = found_in_body(problem, self.known, self.problems, self.rechecked)
             if inside is not None:
                 return Suggestion(problem, inside.alternatives, inside.outcome, "", inside.sure, inside.written)
         if self._search is None:
-            rechecked = self.rechecked if self._cost <= NODES_CHECKED else None
+            rechecked = self.rechecked if self.cost <= NODES_CHECKED else None
             self._search = Search(self.known, graph, self.makers, self.problems, rechecked)
         refused: list[tuple[Edit, ...]] = []
         first: Suggestion | None = None

@@ -114,7 +114,7 @@ def _with_replacements(
     suggestion, most = suggestions.of(problem), len(replacements[0].outcome.fixed)
     texts = [each.text for each in replacements]
     if suggestion is None:
-        texts.append(problem.fault.help)
+        texts.append(finding.help)
     elif len(suggestion.outcome.fixed) >= most:
         is_weight = all(edit.kind == "constant" and edit.of == "shape" for edit in suggestion.alternatives[0])
         is_decided = len(suggestion.alternatives) > 1 or (suggestion.help and not is_weight)

@@ -73,7 +73,7 @@ def _inspected(path: str, data: bytes | None, settings: Settings) -> tuple[Check
     if suggestions is not None and (settings.drawn or settings.operands):
         if len(found) < len(suggestions.problems):
             suggestions.again()
-        findings = [_with_suggestion(suggestions, *pair) for pair in zip(found, findings)]
+        findings = _with_suggestions(suggestions, found, findings)
         if any(each.is_error and each.because is None for each in found) and _has_constants(model):
             from irlint.fixes.weight_shapes import with_weights
 
@@ -154,9 +154,21 @@ def _may_be_fixed(problem: Problem) -> bool:
     return problem.fault.severity is not Severity.NOTE and problem.fault.rule.family in FIXABLE_FAMILIES
 
 
-def _with_suggestion(suggestions: Suggestions, problem: Problem, finding: Finding) -> Finding:
-    found = suggestions.of(problem)
-    return finding if found is None else replaced(finding, suggestion=found.text, fix=finding.fix or found.fix)
+def _with_suggestions(
+    suggestions: Suggestions, problems: Sequence[Problem], findings: Sequence[Finding]
+) -> list[Finding]:
+    result, proposals = [], None
+    for problem, finding in zip(problems, findings):
+        found = suggestions.of(problem)
+        if found is not None:
+            finding = replaced(finding, suggestion=found.text, fix=finding.fix or found.fix)
+        elif problem.fault.proposal is not None:
+            from irlint.fixes.proposals import Proposals
+
+            proposals = proposals or Proposals(suggestions)
+            finding = replaced(finding, help=proposals.help(problem))
+        result.append(finding)
+    return result
 
 
 def _with_safe_fixes(known: Known, found: list[Problem], findings: list[Finding], data: bytes | None) -> list[Finding]:

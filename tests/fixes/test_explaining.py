@@ -133,7 +133,7 @@ def scan(width: int, declared: int, operation: str) -> str:
 @pytest.mark.parametrize(
     ("operation", "help", "loads"),
     [
-        ("Neg (x)", "declare it as [4]", True),
+        ("Neg (x)", "declare it as [4], or pass [2]", True),
         ("Mul (x, i)", "pass the sizes that `body` declares, which its nodes need", False),
     ],
 )

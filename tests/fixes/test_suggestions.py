@@ -539,7 +539,7 @@ LOOP = """g (int64 m, bool k, float[2] x) => (float[2] y, float[n,2] v) {
     [
         ("float[2] t, bool c, float[2] u", "IRL392", "swap outputs 0 and 1 of the body, `t` and `c`"),
         ("float[2] t, float[2] u, bool c", "IRL392", "cast output 0 of the body, the condition, to bool"),
-        ("bool c, bool d, float[2] u", "IRL393", "cast output 1 of the body to float32"),
+        ("bool c, bool d, float[2] u", "IRL393", "cast output 1 of the body to float32, or pass bool as input 2"),
     ],
 )
 def test_outputs_of_a_loop_are_swapped_if_their_types_then_fit(outputs: str, rule: str, help: str) -> None:

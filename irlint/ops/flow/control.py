@@ -18,13 +18,11 @@ from irlint.ops.shared.bodies import (
     DEEPEST_SEARCH,
     SCAN_LENGTH,
     check_all_tensors,
-    check_arity,
     check_carried_shapes,
     check_input_shapes,
     check_input_types,
     check_same_types,
     control_fault,
-    help_for_state,
     nesting,
     stacked,
     states_sizes,
@@ -32,6 +30,7 @@ from irlint.ops.shared.bodies import (
     truth,
     with_declared_shapes,
 )
+from irlint.ops.shared.body_arity import check_arity, help_for_state
 from irlint.ops.shared.carrying import carried, joined, new_symbols, unrolled, without_symbols
 from irlint.ops.shared.sizes import narrower
 from irlint.ops.shared.type_variables import types_text
@@ -128,8 +127,10 @@ def _branches(
     if fault is not None:
         raise fault
     why = "a branch uses the values of the enclosing graph by name"
-    check_arity(then_branch, "then_branch", 0, outputs=context.outputs, context=context, why=why)
-    check_arity(else_branch, "else_branch", 0, outputs=context.outputs, context=context, why=why)
+    branches = ((then_branch, "then_branch"), (else_branch, "else_branch"))
+    for (branch, name), (other, other_name) in zip(branches, reversed(branches)):
+        node = "the node" + f" and `{other_name}`" * (len(other.outputs) != len(branch.outputs))
+        check_arity(branch, name, 0, outputs=context.outputs, context=context, why=why, node=node)
     chosen = truth(cond)
     thens = context.run(then_branch, (), "maybe" if chosen is None else "always" if chosen else "never")
     elses = context.run(else_branch, (), "maybe" if chosen is None else "never" if chosen else "always")
@@ -312,7 +313,7 @@ def _check_carried(initial: Sequence[Type | None], after: Sequence[Type | None],
         if disagree(_unwrapped(a, b), b):
             left, right = types_text(_unwrapped(a, b), b)
             swap = swap_help(position, [_unwrapped(one, other) for one, other in zip(initial, after)], after, body=body)
-            help = swap or f"cast output {position} of the body to {left}"
+            help = swap or f"cast output {position} of the body to {left}, or pass {right} as input {position + 1}"
             if not (isinstance(a, Tensor) and isinstance(b, Tensor)):
                 help = f"{swap}, or " * bool(swap) + f"return {left} as output {position} of the body"
             raise CARRIED_TYPE.fault(

@@ -18,13 +18,12 @@ from irlint.ops.shared.bodies import (
     CARRIED_TYPE,
     SCAN_LENGTH,
     check_all_tensors,
-    check_arity,
     check_input_shapes,
     check_input_types,
-    help_for_state,
     stacked,
     swap_help,
 )
+from irlint.ops.shared.body_arity import check_arity, help_for_state
 from irlint.ops.shared.broadcast import merged
 
 SCAN_OF_NOTHING = Rule(
@@ -101,7 +100,15 @@ def scan_of_batches(
     """ONNX Scan-8: axis 0 of all inputs is the batch, and axis 1 of the scanned inputs is the sequence."""
     states, scanned = _split_inputs(initial_state_and_scan_inputs, num_scan_inputs)
     why = "the states and one slice of every scanned input"
-    check_arity(body, "body", len(initial_state_and_scan_inputs), outputs=context.outputs, context=context, why=why)
+    check_arity(
+        body,
+        "body",
+        len(initial_state_and_scan_inputs),
+        outputs=context.outputs,
+        context=context,
+        why=why,
+        first=1,
+    )
     _check_directions("directions", directions, len(scanned))
     batch, unbatched = _unbatched(sequence_lens, (*states, *scanned))
     _, slices = _slices(unbatched[len(states) :], (0,) * len(scanned), len(states) + 1, axis_shift=1)
@@ -220,7 +227,7 @@ def _scanned(
             raise CARRIED_TYPE.fault(
                 f"state {position} is {state.dtype} at first and {after.dtype} as output {position} of the body",
                 help=swap_help(position, bare, outputs, body=body)
-                or f"cast output {position} of the body to {state.dtype}",
+                or f"cast output {position} of the body to {state.dtype}, or pass {after.dtype} at first",
             )
         _check_state_shape(state.shape, after.shape, position)
         shape = after.shape if state.shape is None else state.shape
@@ -239,7 +246,7 @@ def _check_state_shape(before: Shape | None, after: Shape | None, position: int)
     raise CARRIED_TYPE.fault(
         f"state {position} is {shape_text(before)} at first and {shape_text(after)} as output {position} of the "
         "body: the shape of a state must not change",
-        help="return the state in its original shape, or use a Loop",
+        help=f"return the state in its original shape, pass {shape_text(after)} at first, or use a Loop",
     )
 
 

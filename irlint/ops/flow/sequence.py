@@ -16,11 +16,11 @@ from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE, axis_of
 from irlint.ops.shared.bodies import (
     BODY_TYPES,
     SCAN_LENGTH,
-    check_arity,
     check_input_shapes,
     check_input_types,
     stacked,
 )
+from irlint.ops.shared.body_arity import check_arity
 from irlint.ops.shared.carrying import joined
 from irlint.ops.shared.element_types import ELEMENT_TYPES_DIFFER
 from irlint.ops.shared.type_variables import type_key

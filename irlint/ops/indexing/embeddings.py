@@ -8,7 +8,7 @@ from itertools import pairwise
 from irlint.dims import MaybeDim, Shape, at_least
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree
-from irlint.findings.wording import counted
+from irlint.findings.wording import counted, size_help
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import OPENVINO, Context, openvino, without_rule
@@ -263,7 +263,7 @@ def segment_max(
         raise SEGMENTS_MISMATCH.fault(
             f"axis 0 is {data.shape[0]} in input 0 and input 1 has {counted(rows, 'entry', 'entries')}; each row needs "
             "a segment id",
-            help=f"give segment_ids {counted(data.shape[0], 'entry', 'entries')}",
+            help=f"give segment_ids {counted(data.shape[0], 'entry', 'entries')}, or {size_help(0, rows)}",
             input=1,
             marks=((0, 0), (1, 0)),
             aligned="left",

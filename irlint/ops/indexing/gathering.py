@@ -5,7 +5,7 @@ from __future__ import annotations
 from irlint.dims import Shape
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree, reaches, warn
-from irlint.findings.wording import counted
+from irlint.findings.wording import axes_help, counted, size_help
 from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.shared.axes import axis_of
@@ -240,7 +240,7 @@ def _expect_equal_ranks(data: Shape | None, indices: Shape | None, index: int = 
     raise INDICES_MISMATCH.fault(
         f"input 0 has {counted(len(data), 'axis', 'axes')} and input {index} has "
         f"{len(indices)}: both need the same number",
-        help=f"give input {index} {counted(len(data), 'axis', 'axes')}",
+        help=axes_help(index, len(data), 0, rank_of_other=len(indices)),
         input=index,
     )
 
@@ -339,7 +339,8 @@ def gather_tree(step_ids: Tensor, parent_ids: Tensor, max_seq_len: Tensor, end_t
             raise INDICES_MISMATCH.fault(
                 f"axis 1 is {shape[1]} in input 0 and input 2 has {counted(max_seq_len.shape[0], 'entry', 'entries')}; "
                 "input 2 needs one entry for each batch",
-                help=f"give max_seq_len {counted(shape[1], 'entry', 'entries')}",
+                help=f"give max_seq_len {counted(shape[1], 'entry', 'entries')}, or "
+                f"{size_help(1, max_seq_len.shape[0])}",
                 input=2,
                 marks=((0, 1), (2, 0)),
             )

@@ -8,7 +8,7 @@ from itertools import product as combinations
 from irlint.dims import Expr, MaybeDim, Shape, at_least, bounds, product
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree, explain_size, reaches
-from irlint.findings.wording import counted
+from irlint.findings.wording import counted, least_help
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, Type
 from irlint.ops import LATER, OPENVINO, Context, onnx, openvino, without_rule
@@ -33,7 +33,7 @@ TOPK_TOO_LARGE = Rule(
         'k must not exceed the size of the axis. ONNX Runtime fails with "Axis has less than the requested k '
         'elements", and OpenVINO fails when it compiles the model.'
     ),
-    fix="Reduce k to the size of the axis. If the size is dynamic, compute k as Min(k, size) from the Shape.",
+    fix="Reduce k to the size of the axis, or enlarge the axis. For a dynamic axis, use Min(k, size) from the Shape.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,8] x) => (float[1,10] v, int64[1,10] i) <int64[1] k = {10}> { v, i = TopK (x, k) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -114,7 +114,7 @@ def _top(
     if k is not None and not reaches(dim, k, f"axis {place} has at least {k} elements"):
         raise TOPK_TOO_LARGE.fault(
             f"k is {k} and axis {place} of input 0 has {counted(dim, 'element')}",
-            help=f"use a k of at most {dim}",
+            help=f"use a k of at most {dim}, or {least_help(place, k)}",
             input=0,
             marks=((0, place),),
         )

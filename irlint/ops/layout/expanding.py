@@ -133,11 +133,16 @@ def _size_of_target(dim: MaybeDim, size: MaybeDim) -> MaybeDim:
     return size if dim is None and size is not None and same(size, 1) is False else dim
 
 
+def _rank_help(data: Shape, target: Shape) -> str:
+    alternative = f", or input 0 at most {len(target)}" if target else ""
+    return f"give the target at least {counted(len(data), 'axis', 'axes')}{alternative}"
+
+
 def _target_fault(data: Shape, target: Shape, *, both: bool = False) -> Fault:
     if len(data) > len(target) and not both:
         return BROADCAST_TARGET.fault(
             f"input 0 has {counted(len(data), 'axis', 'axes')} and the target has {len(target)}",
-            help=f"give the target at least {counted(len(data), 'axis', 'axes')}",
+            help=_rank_help(data, target),
             input=0,
         )
     offset = len(target) - len(data)
@@ -293,7 +298,7 @@ def _misaligned(data: Shape, target: Shape, start: int) -> Fault:
     if expected < 0:
         return PDPD_MISMATCH.fault(
             f"input 0 is {shape_text(data)} and has more axes than the target, {shape_text(target)}",
-            help=f"give the target at least {counted(len(data), 'axis', 'axes')}",
+            help=_rank_help(data, target),
             input=0,
         )
     return PDPD_MISMATCH.fault(

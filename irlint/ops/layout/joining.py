@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from irlint.dims import Shape, same, total
 from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.statements import agree, wants_arithmetic
-from irlint.findings.wording import counted
+from irlint.findings.wording import axes_help, counted
 from irlint.model.tensor import INTEGERS, Contents, Tensor, size_text
 from irlint.ops import onnx, openvino
 from irlint.ops.shared import contents as fold
@@ -36,6 +36,16 @@ g (float[1,64,40,40] x, float[1,32,40,40] z) => (float[1,96,40,40] y) { y = Conc
 # --- Concat -----------------------------------------------------------------------------------------------------------
 
 
+def _rank_help(index: int, shape: Shape, known: Sequence[tuple[int, Shape]], *, part: str) -> str:
+    """The help for the first ``shape`` with another rank than the first of the ``known`` shapes."""
+    first, base = known[0]
+    if len(known) == 2 and part == "input":
+        return axes_help(index, len(base), first, rank_of_other=len(shape))
+    if all(len(other) == len(base) for at, other in known if at != index):
+        return f"give {part} {index} {counted(len(base), 'axis', 'axes')}"
+    return f"give all {part}s the same number of axes"
+
+
 def concatenated(shapes: Sequence[Shape | None], axis: int | None, *, part: str = "input") -> Shape | None:
     """The shape of concatenated tensors; None if no shape is known. Messages call a tensor ``part``.
 
@@ -55,7 +65,7 @@ def concatenated(shapes: Sequence[Shape | None], axis: int | None, *, part: str 
         if len(shape) != len(base):
             raise CONCAT_MISMATCH.fault(
                 f"{part} {first} has {counted(len(base), 'axis', 'axes')} and {part} {index} has {len(shape)}",
-                help=f"give {part} {index} {counted(len(base), 'axis', 'axes')}",
+                help=_rank_help(index, shape, known, part=part),
                 input=index if is_input else 0,
                 aligned="left",
             )

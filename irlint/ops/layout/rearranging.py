@@ -101,10 +101,11 @@ def expect_per_axis(count: MaybeDim, shape: Shape | None, index: int | None, *, 
     if shape is None or same(count, times * len(shape)) is not False:
         return
     place = f"`{what}`" if index is None else f"input {index} ({what})"
+    axes = counted(count // times, "axis", "axes") if isinstance(count, int) and count and not count % times else ""
     raise ENTRIES_PER_AXIS.fault(
         f"{place} has {counted(count, 'entry', 'entries')} and input 0 has {counted(len(shape), 'axis', 'axes')}: "
         f"{counted(times * len(shape), 'entry', 'entries')} are expected",
-        help=f"write {times * len(shape)} numbers",
+        help=f"write {times * len(shape)} numbers" + (f", or give input 0 {axes}" if axes else ""),
         input=index if index is not None else 0,
     )
 

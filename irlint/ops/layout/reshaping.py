@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, product, quotient, same, symbols
-from irlint.findings.faults import Fault, Refusal, Rule, Severity
+from irlint.findings.faults import Fault, Proposal, Refusal, Rule, Severity
 from irlint.findings.statements import Relation, divides, require_any, wants_arithmetic, warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import INTEGERS, Tensor, shape_text, size_text
@@ -27,7 +27,10 @@ RESHAPE_COUNT = Rule(
         "number of elements divided by the product of the other sizes; the quotient must be an integer. Runtimes fail "
         "at the node, often only at run time."
     ),
-    fix="Use a target with the same number of elements, or replace the size that depends on the others by -1.",
+    fix=(
+        "Use a target with the same number of elements, or replace the size that depends on the others by -1. If other "
+        "nodes need the target, correct the size of the data: often the weights before are those of another model."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,84,80,80] x) => (float[1,84,6401] y) <int64[3] shape = {1, 84, 6401}> { y = Reshape (x, shape) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -127,12 +130,9 @@ def _expect_count(
         require_any(Relation("==", before, after), why=f"{shape_text(data)} is reshaped to {shape_text(tuple(target))}")
     if verdict is False:
         incoming = _incoming_text(product(data) if None not in data else before)
-        raise RESHAPE_COUNT.fault(
-            f"{incoming}, the target {shape_text(tuple(target))} has "
-            f"{_count_text(data, target, after, copies=copies)}; input 0 is {shape_text(data)}",
-            help=_count_help(data, target),
-            input=0,
-        )
+        count = _count_text(data, target, after, copies=copies)
+        message = f"{incoming}, the target {shape_text(tuple(target))} has {count}; input 0 is {shape_text(data)}"
+        raise _count_fault(message, data, target, wanted_count=count)
 
 
 def _count_text(data: Shape, target: Sequence[MaybeDim], after: MaybeDim, *, copies: bool) -> str:
@@ -147,25 +147,40 @@ def _incoming_text(count: MaybeDim) -> str:
     return f"{counted(count, 'element')} {'comes' if count == 1 else 'come'} in"
 
 
-def _count_help(data: Shape, target: Sequence[MaybeDim]) -> str:
-    """The help for a wrong number of elements. It names the entry to change, if exactly one entry can correct it."""
+def _count_fault(message: str, data: Shape, target: Sequence[MaybeDim], *, wanted_count: str) -> Fault:
+    """The fault of a wrong number of elements. It proposes another entry, if exactly one entry can correct the number.
+
+    ``wanted_count`` is the number of elements for which the target is correct.
+    """
     fitting = {axis: _fitting_entry(data, target, axis) for axis in range(len(target))}
     corrections = [(axis, entry) for axis, entry in fitting.items() if entry is not None]
+    other = f"pass {wanted_count} elements as input 0"
     if len(corrections) != 1:
-        return "use a target with the same number of elements"
+        count = product(data)
+        noun = "the same number of elements" if count is None else counted(count, "element")
+        return RESHAPE_COUNT.fault(message, help=f"use a target with {noun}, or {other}", input=0)
     axis, wanted = corrections[0]
     write = f"write {wanted} for the {target[axis]} in entry {axis} of the target"
-    if -1 in target:
-        return write
+    otherwise = f"{other}, or {write} and correct what then fails"
+    return RESHAPE_COUNT.fault(
+        message,
+        help=f"{_product_text(data, target, axis, wanted=wanted)}{write}, or {other}",
+        input=0,
+        proposal=Proposal(1, axis, wanted, otherwise),
+    )
+
+
+def _product_text(data: Shape, target: Sequence[MaybeDim], axis: int, *, wanted: int) -> str:
+    """The beginning of the help: the product that makes up a size of the data, if the target divides this size."""
     kept, factors = list(data), []
     for place, each in enumerate(target):
         if each in kept and place != axis:
             kept.remove(each)
         elif isinstance(each, int) and place != axis and each != 1:
             factors.append(each)
-    count = product((wanted, *factors))
-    sum_text = f"{count} = {' * '.join(map(str, (wanted, *factors)))}: " if factors and len(factors) < 4 else ""
-    return f"{sum_text}{write}, or -1, which is computed from the number of elements"
+    if -1 in target or not 0 < len(factors) < 4:
+        return ""
+    return f"{product((wanted, *factors))} = {' * '.join(map(str, (wanted, *factors)))}: "
 
 
 def _fitting_entry(data: Shape, target: Sequence[MaybeDim], axis: int) -> int | None:
@@ -203,12 +218,11 @@ def _inferred_size(
         return exact_quotient(before, known)
     if same(before, 0) is None:
         return None
-    raise RESHAPE_COUNT.fault(
+    message = (
         f"{_incoming_text(before)}, which {'is' if before == 1 else 'are'} no multiple of {known}: input 0 is "
-        f"{shape_text(data)}, the target {shape_text(tuple(target))}",
-        help=_count_help(data, target),
-        input=0,
+        f"{shape_text(data)}, the target {shape_text(tuple(target))}"
     )
+    raise _count_fault(message, data, target, wanted_count=f"a multiple of {known}")
 
 
 def _reshape(data: Tensor, target: Tensor, copies: bool) -> Tensor:

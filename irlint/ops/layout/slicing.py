@@ -8,7 +8,7 @@ from itertools import product
 from irlint.dims import Dim, MaybeDim, Shape, at_least, ceildiv, largest, same, smallest
 from irlint.findings.faults import Refusal, Rule, Severity
 from irlint.findings.statements import agree, explain_size
-from irlint.findings.wording import counted
+from irlint.findings.wording import axes_help, counted
 from irlint.model.tensor import INTEGERS, Contents, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.shared.axes import Ints, axes_of
@@ -422,7 +422,7 @@ def _expect_slice(data: Shape, updates: Shape, window: Shape) -> None:
     if len(updates) != len(window):
         raise UPDATES_NOT_SLICE.fault(
             f"input 1 has {counted(len(updates), 'axis', 'axes')} and input 0 has {len(data)}",
-            help=f"give the updates {counted(len(data), 'axis', 'axes')}",
+            help=axes_help(1, len(data), 0, rank_of_other=len(updates)),
             input=1,
         )
     for axis, (given, wanted, most) in enumerate(zip(updates, window, data)):
@@ -431,7 +431,7 @@ def _expect_slice(data: Shape, updates: Shape, window: Shape) -> None:
             raise UPDATES_NOT_SLICE.fault(
                 f"input 1 is {shape_text(updates)} and the slice of input 0 to replace is {shape_text(window)}: "
                 f"axis {axis} is {given} against {f'at most {most}' if wanted is None else wanted}",
-                help=f"give axis {axis} of the updates the size of the slice",
+                help=f"give axis {axis} of the updates the size of the slice, or slice {counted(given, 'element')}",
                 input=1,
                 marks=((1, axis),),
             )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irlint.dims import Dim, Expr, MaybeDim, at_least, bounds, ceildiv, floordiv, symbols, total
 from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.statements import agree, divides, explain_size, reaches, warn
-from irlint.findings.wording import counted
+from irlint.findings.wording import counted, least_help, multiple_help, size_help
 from irlint.model.tensor import INTEGERS, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.layout.joining import static_product
@@ -27,7 +27,10 @@ SPLIT_SUM = Rule(
     Severity.ERROR,
     "The sizes of the parts do not add up to the size of the split axis.",
     why="Every element must belong to exactly one part. Runtimes refuse sizes with a smaller or larger sum.",
-    fix="Use sizes that add up to the size of the axis. In OpenVINO, one size may be -1: the remaining elements.",
+    fix=(
+        "Use sizes that add up to the size of the axis, or give the axis that size. In OpenVINO, one size may be -1: "
+        "the remaining elements."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6,4] x) => (float[2,4] a, float[3,4] b) <int64[2] split = {2, 3}> { a, b = Split <axis = 0> (x, split) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -41,7 +44,7 @@ SPLIT_UNEVEN = Rule(
     Severity.ERROR,
     "An axis cannot be split into the requested number of equal parts.",
     why="If no sizes are given, all parts are equal. In ONNX from opset 18 on, the last part may be smaller.",
-    fix="Use a number of parts that divides the size of the axis, or list the sizes.",
+    fix="Use a number of parts that divides the size of the axis, list the sizes, or correct the size of the axis.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6,4] x) => (float[2,4] a, float[2,4] b, float[2,4] c, float[2,4] d) { a, b, c, d = Split <axis = 0> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -103,7 +106,8 @@ def even_sizes(dim: MaybeDim, count: int, axis: int) -> tuple[MaybeDim, ...]:
     if not divides(count, dim, f"axis {axis} is split into {count} equal parts"):
         raise SPLIT_UNEVEN.fault(
             f"axis {axis} of input 0 is {dim}, which is not a multiple of {count}, the number of parts",
-            help=f"split axis {axis} into a number of parts that divides {dim}, or write the sizes",
+            help=f"split axis {axis} into a number of parts that divides {dim}, write the sizes, or "
+            f"{multiple_help(axis, count)}",
             input=0,
             marks=((0, axis),),
         )
@@ -125,7 +129,7 @@ def nearly_even_sizes(dim: MaybeDim, count: int, axis: int) -> tuple[MaybeDim, .
     ):
         raise SPLIT_UNEVEN.fault(
             f"axis {axis} of input 0 is {dim}: {count - 1} parts of {chunk} need {chunk * (count - 1)} elements",
-            help=f"split axis {axis} into fewer parts, or write the sizes",
+            help=f"split axis {axis} into fewer parts, write the sizes, or {multiple_help(axis, count)}",
             input=0,
             marks=((0, axis),),
         )
@@ -151,14 +155,14 @@ def stated_sizes(dim: MaybeDim, sizes: Sequence[MaybeDim], axis: int, *, input: 
     if not unknown and not agree(dim, known, f"the sizes of the parts add up to axis {axis}"):
         raise SPLIT_SUM.fault(
             f"the sizes in {place} add up to {known} and axis {axis} of input 0 is {dim}",
-            help=f"use sizes that add up to {dim}{_example_text(dim, checked)}",
+            help=f"use sizes that add up to {dim}{_example_text(dim, checked)}, or {size_help(axis, known)}",
             input=input if input is not None else 0,
             marks=((0, axis),),
         )
     if unknown and not reaches(dim, known, f"the sizes of the parts do not exceed axis {axis}"):
         raise SPLIT_SUM.fault(
             f"the known sizes in {place} add up to {known}, but axis {axis} of input 0 is {dim}",
-            help=f"use sizes that add up to {dim}",
+            help=f"use sizes that add up to {dim}, or {least_help(axis, known)}",
             input=input if input is not None else 0,
             marks=((0, axis),),
         )
@@ -350,7 +354,7 @@ def _with_rest(dim: MaybeDim, sizes: Sequence[MaybeDim], axis: int) -> tuple[May
             SPLIT_SUM.fault(
                 f"without the -1, the sizes in input 2 add up to {known}, but axis {axis} of input 0 is only {dim}: "
                 "OpenVINO loads the layer, and replaces the -1 by 0",
-                help=f"use sizes that add up to {dim}",
+                help=f"use sizes that add up to {dim}, or {least_help(axis, known)}",
                 input=2,
                 marks=((0, axis),),
                 severity=Severity.WARNING,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from irlint.dims import Shape, same
 from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.statements import agree, warn
+from irlint.findings.wording import size_help
 from irlint.model import Node
 from irlint.model.tensor import CONTENTS_LIMIT, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
@@ -27,7 +28,10 @@ SQUEEZE_SIZE = Rule(
         "Squeeze removes axes of size 1. ONNX runtimes refuse any other axis. OpenVINO silently keeps the axis, so "
         "the result has an unexpected axis; in an IR, irlint warns."
     ),
-    fix="List only axes of size 1, or select one element of the axis with Gather or Slice first.",
+    fix=(
+        "List only axes of size 1, select one element of the axis with Gather or Slice first, or correct what computes "
+        "the size of the axis."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,1] x) => (float[1,1] y) <int64[1] axes = {1}> { y = Squeeze (x, axes) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -81,7 +85,7 @@ def _not_one(shape: Shape, axis: int, severity: Severity | None = None) -> Fault
     return SQUEEZE_SIZE.fault(
         f"axis {axis} of input 0 is {shape[axis]} and is squeezed, which needs a size of 1"
         + ("; OpenVINO keeps the axis" if severity else ""),
-        help=f"remove axis {axis} from the axes, or select one of its elements first",
+        help=f"remove axis {axis} from the axes, select one of its elements first, or {size_help(axis, 1)}",
         input=0,
         marks=((0, axis),),
         severity=severity,

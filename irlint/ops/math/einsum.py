@@ -89,7 +89,8 @@ def _check_terms(terms: Sequence[Term], output: Term, shapes: Sequence[Shape | N
             f'the equation is "{equation}": its term {index}, "{"".join(term)}", has {letters} letters, '
             f"and input {index} has {counted(len(shape), 'axis', 'axes')}",
             help=f"write {len(shape)} letters in term {index}"
-            + (', or write "..." for the other axes' if len(shape) > letters else ""),
+            + (', write "..." for the other axes' if len(shape) > letters else "")
+            + (f", or give input {index} {counted(letters, 'axis', 'axes')}" if ELLIPSIS not in term else ""),
             input=index,
             attribute="equation",
         )

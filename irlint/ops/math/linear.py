@@ -111,7 +111,7 @@ def expect_length(shape: Shape | None, index: int, length: MaybeDim, *, what: st
         wanted = f"1 or {counted(length, 'element')}" if scalar else f"{counted(length, 'element')}"
         raise OPERAND_SHAPE.fault(
             f"input {index} is {shape_text(shape)}; {what} must have {wanted}",
-            help=f"give input {index} the shape {shape_text((length,))}",
+            help=f"give input {index} the shape {shape_text((length,))}, or make the last axis of the data {shape[0]}",
             input=index,
             marks=((index, 0),),
         )

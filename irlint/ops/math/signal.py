@@ -73,7 +73,7 @@ def _check_frame(samples: MaybeDim, frame: MaybeDim, step: MaybeDim, *, input: i
     if not reaches(samples, frame, "a frame is not longer than the signal"):
         raise FRAME_MISMATCH.fault(
             f"a frame has {frame} samples and the signal has {samples}: a frame must not be longer than the signal",
-            help=f"use frames of at most {samples} samples",
+            help=f"use frames of at most {samples} samples, or pass a signal of at least {frame}",
             input=input,
         )
 

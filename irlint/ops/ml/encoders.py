@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from irlint.dims import MaybeDim, Shape, product
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree, warn
-from irlint.findings.wording import counted
+from irlint.findings.wording import counted, size_help
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Map, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
@@ -155,7 +155,8 @@ def scaler(x: Tensor, *, offset: Floats | None = None, scale: Floats | None = No
         raise FEATURES_MISMATCH.fault(
             f"axis {axis} of input 0 is {features} and `scale` has {counted(count, 'entry', 'entries')}: expected "
             f"1 or {features}",
-            help=f"give `scale` and `offset` {counted(features, 'entry', 'entries')}, or one entry",
+            help=f"give `scale` and `offset` {counted(features, 'entry', 'entries')}, use one entry, or "
+            f"{size_help(axis, count)}",
             input=0,
             marks=((0, axis),),
         )
@@ -348,7 +349,7 @@ def zip_map(
         axis = features_axis(x)
         raise FEATURES_MISMATCH.fault(
             f"axis {axis} of input 0 is {columns} and there are {labels} labels: expected one label for each column",
-            help=f"write {counted(columns, 'label')}",
+            help=f"write {counted(columns, 'label')}, or {size_help(axis, labels)}",
             input=0,
             marks=((0, axis),),
         )

@@ -43,7 +43,7 @@ def _expect_at_most(x: Tensor, most: int) -> None:
     axis = features_axis(x)
     raise FEATURES_MISMATCH.fault(
         f"axis {axis} of input 0 has {features} features, but there are coefficients for {most}",
-        help=f"give input 0 {counted(most, 'feature')}",
+        help=f"give input 0 {counted(most, 'feature')}, or write coefficients for {features}",
         input=0,
         marks=((0, axis),),
     )
@@ -253,7 +253,7 @@ def _expect_exactly(x: Tensor, features: int, whose: str = "a support vector has
     axis = features_axis(x)
     raise FEATURES_MISMATCH.fault(
         f"axis {axis} of input 0 has {found} features, and {whose} {features}: expected the same number",
-        help=f"give input 0 {counted(features, 'feature')}",
+        help=f"give input 0 {counted(features, 'feature')}, or use a model for {found}",
         input=0,
         marks=((0, axis),),
     )

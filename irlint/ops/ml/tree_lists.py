@@ -96,7 +96,7 @@ def check_feature_range(x: Tensor, least: int, most: int) -> None:
     if not reaches(found, most + 1, "every feature that a branch uses exists"):
         raise FEATURES_MISMATCH.fault(
             f"axis 1 of input 0 has {found} features, but a branch uses feature {most}, counted from 0",
-            help=f"give input 0 at least {counted(most + 1, 'feature')}",
+            help=f"give input 0 at least {counted(most + 1, 'feature')}, or use a model for {found}",
             input=0,
             marks=((0, 1),),
         )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from irlint.dims import MaybeDim, Shape, product, same
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree, divides, warn
+from irlint.findings.wording import multiple_help
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
@@ -39,7 +40,7 @@ GROUPS_MISMATCH = Rule(
         "All groups have the same number of channels, so the number of channels must be a multiple of the number of "
         "groups."
     ),
-    fix="Use a number of groups that divides the number of channels.",
+    fix="Use a number of groups that divides the number of channels, or pass a multiple of it as channels.",
     bad="""<ir_version: 10, opset_import: ["" : 21]>
 g (float[1,64,8] x, float[64] s, float[64] b) => (float[1,64,8] y) { y = GroupNormalization <num_groups = 12> (x, s, \
 b) }""",
@@ -105,7 +106,7 @@ def expect_groups(groups: int, channels: MaybeDim, attribute: str, *, axis: int 
     if not divides(groups, channels, f"axis {axis} is divided into {groups} groups of channels"):
         raise GROUPS_MISMATCH.fault(
             f"axis {axis} of input 0 has {channels} channels, which {groups} groups do not divide",
-            help=f"use a number of groups that divides {channels}",
+            help=f"use a number of groups that divides {channels}, or {multiple_help(axis, groups)}",
             input=0,
             marks=((0, axis),),
             attribute=attribute,

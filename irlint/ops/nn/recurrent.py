@@ -196,7 +196,7 @@ def _compiled_in_one_kernel(kind: Kind, w_index: int) -> Callable[[Layer], Fault
             return None
         return not_compiled(
             f"`hidden_size` is {cell.hidden_size}, but the weights have {r.shape[-1]}",
-            help=f'write hidden_size="{r.shape[-1]}"',
+            help=f'write hidden_size="{r.shape[-1]}", or use weights for {cell.hidden_size}',
             attribute="hidden_size",
             forbidden=True,
         )

@@ -85,7 +85,7 @@ def _loss_fault(
 ) -> Fault:
     return TARGET_MISMATCH.fault(
         f"input 0 is {shape_text(scores)} and input {input} ({name}) is {shape_text(other)}: {expected}",
-        help=f"give input {input} the expected shape",
+        help=f"give input {input} the expected shape, or correct input 0",
         input=input,
         marks=marks,
         aligned="left",

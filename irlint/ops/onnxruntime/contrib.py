@@ -18,7 +18,8 @@ from irlint.ops.shared.attributes import (
     the_one_of,
 )
 from irlint.ops.shared.axes import Ints, axis_of
-from irlint.ops.shared.bodies import BODY_TYPES, check_arity, check_input_types
+from irlint.ops.shared.bodies import BODY_TYPES, check_input_types
+from irlint.ops.shared.body_arity import check_arity
 from irlint.ops.shared.expectations import Expected, check, expect_one, expect_rank
 from irlint.ops.shared.operands import MATMUL_MISMATCH
 from irlint.ops.shared.shape_inputs import number
@@ -208,7 +209,7 @@ def flex_attention(
 
 
 def _check_modifier(name: str, body: Graph, scores: Tensor, *, context: Context) -> None:
-    check_arity(body, name, 1, outputs=1, context=context, why="the scores")
+    check_arity(body, name, 1, outputs=1, context=context, why="the scores", node="")
     check_input_types(body, name, (scores,))
     after = context.run(body, (scores,))[0]
     known = tensor_shape(after)

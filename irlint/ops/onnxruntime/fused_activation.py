@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from irlint.dims import MaybeDim, Shape, ceildiv, floordiv, product
 from irlint.findings.statements import agree, divides
-from irlint.findings.wording import counted
+from irlint.findings.wording import counted, size_help
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx
 from irlint.ops.math.activation import along_axis, unchanged
@@ -171,7 +171,7 @@ def image_scaler(x: Tensor, *, bias: tuple[float, ...] = (), scale: float = 1.0)
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `bias` has {counted(len(bias), 'entry', 'entries')} and axis 1 of input 0 is {channels}: "
             "expected one entry for each channel",
-            help=f"give `bias` {counted(channels, 'entry', 'entries')}",
+            help=f"give `bias` {counted(channels, 'entry', 'entries')}, or {size_help(1, len(bias))}",
             attribute="bias",
         )
     return unchanged(x)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irlint.dims import Shape, floordiv, product, same
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import agree, divides, warn
-from irlint.findings.wording import counted
+from irlint.findings.wording import counted, size_help
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx
@@ -67,7 +67,8 @@ def _skip_layer_normalized(
             raise CHANNEL_PARAMETERS.fault(
                 f"input {index} ({name}) is {shape_text(parameter.shape)}; the last axis of input 0, "
                 f"{shape_text(x.shape)}, is {hidden}",
-                help=f"give input {index} the shape {shape_text((hidden,))}",
+                help=f"give input {index} the shape {shape_text((hidden,))}, or "
+                f"{size_help(len(x.shape or ()) - 1, parameter.shape[0])}",
                 input=index,
                 marks=((0, len(x.shape or ()) - 1), (index, 0)),
             )

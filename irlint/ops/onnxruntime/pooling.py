@@ -50,7 +50,7 @@ def max_pool_with_mask(
 ) -> Tensor:
     """com.microsoft MaxpoolWithMask."""
     if X.shape is not None and M.shape is not None:
-        expect_axes(M.shape, len(X.shape), 1, axes="as many as input 0 has")
+        expect_axes(M.shape, len(X.shape), 1, axes="as many as input 0 has", extra=0)
         expect_shape(M, 1, "M", wanted=(*M.shape[:2], *X.shape[2:]), why="the mask has the spatial sizes of input 0")
     window = OnnxWindow(auto_pad=auto_pad, pads=pads, strides=strides)
     return Tensor(X.dtype, pooled(X.shape, kernel_shape, window, ceil_mode=0))

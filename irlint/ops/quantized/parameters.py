@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from irlint.dims import MaybeDim, Shape, same
 from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.statements import agree, warn
+from irlint.findings.wording import counted
 from irlint.model.tensor import Extent, Tensor, shape_text
 from irlint.ops import Context
 from irlint.ops.shared.broadcast import stretches
@@ -149,7 +150,8 @@ def expect_by_column(matrix: Tensor, *parameters: Parameter) -> None:
             raise OPERAND_SHAPE.fault(
                 f"input {index} ({name}) is {shape_text(tensor.shape)}; expected a scalar, or one number for each of "
                 f"{columns} columns: {shape}",
-                help=f"give input {index} the shape {shape}",
+                help=f"give input {index} the shape {shape}"
+                + (f", or use weights with {counted(tensor.shape[-1], 'column')}" if len(tensor.shape) == 1 else ""),
                 input=index,
             )
 
@@ -163,20 +165,23 @@ def expect_one_shape(first: Parameter, second: Parameter) -> None:
         raise OPERAND_SHAPE.fault(
             f"input {index} ({name}) is {shape_text(scale.shape)} and input {other} ({other_name}) is "
             f"{shape_text(zero.shape)}: expected equal shapes",
-            help=f"give input {other} the shape {shape_text(scale.shape)}",
+            help=f"give input {other} the shape {shape_text(scale.shape)}, or input {index} {shape_text(zero.shape)}",
             input=other,
         )
 
 
-def expect_one_of(parameter: Parameter, *shapes: Sequence[MaybeDim], what: str) -> None:
-    """Checks that a parameter has one of the ``shapes``. Raises an ``OPERAND_SHAPE`` fault."""
+def expect_one_of(parameter: Parameter, *shapes: Sequence[MaybeDim], what: str, instead: str = "") -> None:
+    """Checks that a parameter has one of the ``shapes``. Raises an ``OPERAND_SHAPE`` fault.
+
+    ``instead`` is a help that is more likely than to change the shape.
+    """
     index, name, tensor = parameter
     if tensor is None or tensor.shape is None or any(_can_be(tensor.shape, tuple(shape)) for shape in shapes):
         return
     expected = " or ".join(dict.fromkeys(shape_text(tuple(shape)) for shape in shapes))
     raise OPERAND_SHAPE.fault(
         f"input {index} ({name}) is {shape_text(tensor.shape)}; expected {expected}, {what}",
-        help=f"give input {index} the shape {expected}",
+        help=f"{instead}, or " * bool(instead) + f"give input {index} the shape {expected}",
         input=index,
     )
 

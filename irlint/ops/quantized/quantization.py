@@ -5,7 +5,7 @@ from __future__ import annotations
 from irlint.dims import MaybeDim, Shape, ceildiv, same
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import Relation, agree, require_any, warn
-from irlint.findings.wording import counted
+from irlint.findings.wording import counted, size_help
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx
 from irlint.ops.quantized.parameters import warn_of_scale
@@ -164,6 +164,10 @@ def _scale_help(x: Shape, scale: Shape, axis: int) -> str:
                 f"give the scale and the zero point {counted(x[axis], 'entry', 'entries')}, or set `axis` to "
                 f"{others[0]}, whose size is {scale[0]}"
             )
+        return (
+            f"give the scale and the zero point {counted(x[axis], 'entry', 'entries')}, use one entry, or "
+            f"{size_help(axis, scale[0])}"
+        )
     return f"give the scale and the zero point {counted(x[axis], 'entry', 'entries')}, or one entry"
 
 
@@ -181,7 +185,7 @@ def _check_blocks(x: Shape, scale: Shape, axis: int, *, block_size: int) -> None
             blocks = f" in blocks of {block_size}" if other == axis else ""
             raise SCALE_MISMATCH.fault(
                 f"axis {other} is {dim} in input 0 and {count} in input 1; {dim}{blocks} needs {expected} scales",
-                help=f"give axis {other} of the scale the size {expected}",
+                help=f"{size_help(other, expected, 1)}, or correct {'`block_size`' if other == axis else 'input 0'}",
                 input=1,
                 marks=((0, other), (1, other)),
                 aligned="left",

@@ -9,7 +9,7 @@ from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx
 from irlint.ops.quantized.parameters import warn_of_scale
 from irlint.ops.shared.axes import Ints
-from irlint.ops.shared.filters import convolved, expect_bias
+from irlint.ops.shared.filters import convolved, expect_bias, weights_help
 from irlint.ops.shared.operands import OPERAND_MISMATCH, expect_single
 from irlint.ops.shared.sizes import dim_of
 from irlint.ops.shared.windows import OnnxWindow
@@ -54,7 +54,8 @@ def _expect_per_channel(tensor: Tensor | None, index: int, name: str, *, channel
     raise OPERAND_MISMATCH.fault(
         f"input {index} ({name}) is {shape_text(tensor.shape)}; expected a scalar, or a list of "
         + ("1 element" if count == 1 else f"1 element or of {count} elements, one for each output channel"),
-        help=f"give input {index} the shape [] or [{count}]",
+        help=f"give input {index} the shape [] or [{count}]"
+        + (f", or {weights_help(size)}" if len(tensor.shape) == 1 else ""),
         input=index,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from irlint.dims import Dim, MaybeDim, Shape, at_least, ceildiv, product, same
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import agree, warn
-from irlint.findings.wording import counted
+from irlint.findings.wording import counted, size_help
 from irlint.model.tensor import NUMBERED_TYPES, Tensor, shape_text
 from irlint.ops import onnx
 from irlint.ops.math.linear import OnnxProduct, biased, multiplied
@@ -186,7 +186,7 @@ def by_packed_weights(a: Shape | None, inner: MaybeDim, columns: MaybeDim, *, wh
     if not agree(a[-1], inner, f"axis {len(a) - 1} of input 0 has the number of rows of the weights"):
         raise MATMUL_MISMATCH.fault(
             f"axis {len(a) - 1} of input 0 is {a[-1]}, but {what} is {inner}",
-            help=f"give the last axis of input 0 the size {inner}",
+            help=f"{size_help(len(a) - 1, inner)}, or use weights for {a[-1]}",
             input=0,
             marks=((0, len(a) - 1),),
         )
@@ -243,7 +243,7 @@ def matmul_nbits(
     weight_prepacked: int = 0,
 ) -> Tensor:
     """com.microsoft MatMulNBits: A [..., K] times packed weights [N, K] with ``bits`` for each weight."""
-    if block_size < 16 or block_size & (block_size - 1):
+    if not _is_block_size(block_size):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `block_size` is {block_size}; it has to be a power of 2 of at least 16",
             help="use the block size that the weights were packed with",
@@ -256,7 +256,7 @@ def matmul_nbits(
         _expect_count(
             b, 1, N * blocks * block_bytes, expectation=f"{matrix} is packed into {N * blocks * block_bytes} bytes"
         )
-        expect_one_of((1, "B", b), (N, blocks, block_bytes), what=matrix)
+        expect_one_of((1, "B", b), (N, blocks, block_bytes), what=matrix, instead=_other_blocks(b, K, bits))
         what = f"one scale for each {_blocks_of_columns(blocks, N)}"
         _expect_count(scales, 2, N * blocks, expectation=f"expected {N * blocks}, {what}")
         expect_one_of((2, "scales", scales), (N * blocks,), (N, blocks), what=what)
@@ -265,6 +265,19 @@ def matmul_nbits(
     expect_one_of((5, "bias", bias), (N,), what="one number for each column")
     warn_of_scale(scales, 2, "scales", any_sign=True)
     return Tensor(a.dtype or scales.dtype, shape)
+
+
+def _is_block_size(size: int) -> bool:
+    return size >= 16 and not size & (size - 1)
+
+
+def _other_blocks(b: Tensor, K: int, bits: int) -> str:
+    """The help to set the block size that the shape [columns, blocks, bytes of a block] of the weights states."""
+    blocks, block_bytes = b.shape[1:] if b.shape is not None and len(b.shape) == 3 else (None, None)
+    if not isinstance(blocks, int) or not isinstance(block_bytes, int) or bits < 1:
+        return ""
+    size = block_bytes * 8 // bits
+    return f"set `block_size = {size}`" if _is_block_size(size) and ceildiv(K, size) == blocks else ""
 
 
 def _check_zero_points(zero_points: Tensor | None, columns: int, blocks: int, *, bits: int) -> None:

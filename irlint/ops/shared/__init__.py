@@ -62,7 +62,7 @@ Windows and filters:
 ``filters.expect_bias``: a bias has one entry for each channel.
 
 Bodies:
-``bodies.check_arity``: a body has the expected number of inputs and outputs.
+``body_arity.check_arity``: a body has the expected number of inputs and outputs.
 ``bodies.check_input_types``: the inputs of a body have the types of the received values.
 ``bodies.check_input_shapes``: the inputs of a body can have the shapes of the received values.
 ``bodies.stacked``: the results of all iterations on a new axis.

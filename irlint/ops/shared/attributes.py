@@ -241,9 +241,21 @@ def expect_parallel(lengths: Lengths, *, optional: Lengths | None = None, lost: 
             raise LISTS_INCONSISTENT.fault(
                 f"attribute `{first}` has {counted(known[first], 'entry', 'entries')} and `{name}` has {count}: "
                 "expected equally many",
-                help=f"give `{name}` {counted(known[first], 'entry', 'entries')}{lost.get(name, '')}",
+                help=_help_for_length(name, known, lost.get(name, "")),
                 attribute=name,
             )
+
+
+def _help_for_length(name: str, lengths: Mapping[str, int], end: str) -> str:
+    """The help if the list ``name`` is not as long as the first list; ``end`` states why an entry of it is missing."""
+    first, count = next(iter(lengths)), lengths[name]
+    give = f"give `{name}` {counted(lengths[first], 'entry', 'entries')}{end}"
+    if end or not count:
+        return give
+    if all(length == count for other, length in lengths.items() if other != first):
+        other_list = f"`{first}` {counted(count, 'entry', 'entries')}"
+        return f"{give}, or {other_list}" if len(lengths) == 2 else f"give {other_list}, like the other lists"
+    return give
 
 
 def the_one_of(**lists: object) -> str:

@@ -66,9 +66,17 @@ def axis_of(axis: int, rank: int, what: str = "axis", *, input: int = 0, negativ
     allowed = span(lowest, rank - 1) if rank else "none, as it is a scalar"
     raise AXIS_OUT_OF_RANGE.fault(
         f"{what} is {axis} and input {input} has {counted(rank, 'axis', 'axes')}; allowed: {allowed}",
-        help=_in_range(lowest, rank) if rank else "give the input at least one axis",
+        help=_in_range(lowest, rank) + _or_more_axes(axis, lowest, rank)
+        if rank
+        else "give the input at least one axis",
         input=input,
     )
+
+
+def _or_more_axes(axis: int, lowest: int, rank: int) -> str:
+    """The end of the help: to add the one or two axes that are missing before the axis exists; else ""."""
+    needed = axis + 1 if axis >= 0 else -axis if lowest else 0
+    return f", or give the input {needed} axes" if rank < needed <= rank + 2 else ""
 
 
 def _in_range(lowest: int, rank: int) -> str:

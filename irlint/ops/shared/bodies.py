@@ -7,10 +7,9 @@ from collections.abc import Callable, Sequence
 from irlint.dims import Expr, MaybeDim, Shape, product, same
 from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.statements import warn
-from irlint.findings.wording import counted, either, listed
+from irlint.findings.wording import either
 from irlint.model import Graph, Value
-from irlint.model.tensor import UNKNOWN, Tensor, Type, disagree, shape_text, tensor_shape, type_text
-from irlint.ops import Context
+from irlint.model.tensor import UNKNOWN, Tensor, Type, disagree, shape_text, type_text
 from irlint.ops.shared.type_variables import kind_text, types_text
 
 #: The search for types that change between iterations infers a body at most this many times.
@@ -22,9 +21,6 @@ MOST_UNROLLED_NODES = 512
 #: irlint runs bodies more than once, in search of types that change, only up to this depth of nested bodies.
 DEEPEST_SEARCH = 4
 
-#: A message lists at most this many inputs of a body.
-MOST_LISTED = 6
-
 BODY_ARITY = Rule(
     "IRL390",
     "body-arity-wrong",
@@ -35,8 +31,8 @@ BODY_ARITY = Rule(
         "more or fewer."
     ),
     fix=(
-        "Give the body the number of inputs and outputs in the message. A branch of If has no inputs: it uses values "
-        "of the enclosing graph by name."
+        "Give the body the number of inputs and outputs in the message, or add the inputs and outputs of the node that "
+        "a new value of the body needs. A branch of If has no inputs: it uses values of the enclosing graph by name."
     ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (bool c, float[2,3] x) => (float[2,3] y) {
@@ -154,35 +150,6 @@ def graph_inputs(body: Graph) -> tuple[Value, ...]:
     return tuple(value for value in body.inputs if value not in body.constants)
 
 
-def arity_fault(body: Graph, name: str, kind: str, *, expected: int, why: str) -> Fault | None:
-    """The fault of a body with a wrong number of inputs or outputs; None if the number is right.
-
-    ``kind`` is "input" or "output", and ``why`` is the reason for the number.
-    """
-    found = len(graph_inputs(body)) if kind == "input" else len(body.outputs)
-    if found == expected or (kind == "input" and len(body.inputs) == expected):
-        return None
-    lost = max(expected - found, 0) if kind == "input" else 0
-    names = [repr(value.name) for value in body.undefined]
-    uses = f": its nodes use {listed(names)}, which nothing defines" if 0 < len(names) <= lost else ""
-    return BODY_ARITY.fault(
-        f"`{name}` has {counted(found, kind)}; expected {counted(expected, kind) if expected else 'none'}: {why}",
-        help=(f"give `{name}` {counted(expected, kind)}" if expected else f"remove the {kind}s of `{name}`") + uses,
-        attribute=name,
-        notes=_notes_of_inputs(body, name) if kind == "input" else (),
-        loses=lost,
-    )
-
-
-def _notes_of_inputs(body: Graph, name: str) -> tuple[str, ...]:
-    names = [f"`{value.name}`" for value in graph_inputs(body)]
-    if not names:
-        return ()
-    more = len(names) - MOST_LISTED
-    shown = f"{', '.join(names[:MOST_LISTED])} and {more} more" if more > 1 else listed(names)
-    return (f"`{name}` takes {shown}",)
-
-
 def control_fault(known: Type | None, what: str, dtypes: Sequence[str], *, input: int | None = None) -> Fault | None:
     """The fault of a condition or trip count; None if the value may be one element with a type in ``dtypes``."""
     if not isinstance(known, Tensor):
@@ -233,47 +200,6 @@ def check_same_types(thens: Sequence[Type | None], elses: Sequence[Type | None],
         )
 
 
-def check_arity(
-    body: Graph, name: str, inputs: int, *, outputs: int, context: Context, why: str, help: str = ""
-) -> None:
-    """Checks the numbers of inputs and outputs of a body. Raises a ``BODY_ARITY`` fault.
-
-    ``help`` replaces the help for a wrong number of inputs.
-    """
-    first = "the condition comes first, and " if outputs > context.outputs else ""
-    fault = arity_fault(body, name, "input", expected=inputs, why=why)
-    if fault is not None:
-        raise fault.changed(help=help) if help else fault
-    fault = arity_fault(body, name, "output", expected=outputs, why=f"{first}the node has {context.outputs}")
-    if fault is not None:
-        raise fault
-
-
-def help_for_state(body: Graph, given: Sequence[Type | None], op: str, *, states: range, outputs: int) -> str:
-    """The help for a node ``op`` that passes one value less to its body than the body has inputs.
-
-    ``given`` has the types of the passed values; None for values of any type. ``states`` are the inputs of the body
-    that may lack a value: of those that fit, the last is named. ``outputs`` is the expected number of outputs.
-    "" if no input fits.
-    """
-    values, more = graph_inputs(body), len(body.outputs) - outputs
-    if len(values) != len(given) + 1 or more not in (0, 1):
-        return ""
-    fitting = [at for at in states if _fit((*values[:at], *values[at + 1 :]), given)]
-    if not fitting:
-        return ""
-    at = fitting[-1]
-    shape = tensor_shape(values[at].type)
-    what = f"`{values[at].name}`" + f" ({shape_text(shape)})" * (shape is not None)
-    returned = f" and add its final value as output {at - states.start}" * more
-    return f"pass an initial value of {what} as input {at} of the {op}{returned}, or remove it from the body"
-
-
-def _fit(values: Sequence[Value], given: Sequence[Type | None]) -> bool:
-    pairs = list(zip(values, given))
-    return not any(disagree(value.type, known) or _is_impossible(value.type, known) for value, known in pairs)
-
-
 def check_input_types(body: Graph, name: str, given: Sequence[Type | None], *, omitted: int | None = None) -> None:
     """Checks that a body declares the types of the values that it receives.
 
@@ -314,7 +240,8 @@ def check_input_shapes(
         raise BODY_TYPES.fault(
             f"input {position} of `{name}` ({value.name}) is declared as {shape_text(declared.shape)}, and the node "
             f"gives it {shape_text(known.shape)}",
-            help=f"declare it as {shape_text(known.shape)}" + ", or reshape the input of the node" * may_be_reshaped,
+            help=f"declare it as {shape_text(known.shape)}, or "
+            + ("reshape the input of the node" if may_be_reshaped else f"pass {shape_text(declared.shape)}"),
             attribute=name,
             marks=tuple(marked(position, axis) for axis in axes) if same_rank and marked is not None else (),
             aligned="left",
@@ -359,9 +286,9 @@ def check_carried_shapes(
     With ``again``, the body has a second iteration, which receives the values ``after`` the first iteration.
     """
     for position, (value, before, result) in enumerate(zip(body.inputs[1:], initial, after), 1):
-        at_first = _is_impossible(value.type, before)
+        at_first = is_impossible(value.type, before)
         fits = isinstance(before, Tensor) and _contains(before.shape, _static_sizes(value.type) or ())
-        if not at_first and not (again and fits and _is_impossible(value.type, result)):
+        if not at_first and not (again and fits and is_impossible(value.type, result)):
             continue
         assert isinstance(value.type, Tensor)
         actual = before if at_first else result
@@ -370,14 +297,16 @@ def check_carried_shapes(
         fault = BODY_TYPES.fault(
             f"input {position} of `body` ({value.name}) is declared as {shape_text(value.type.shape)}, and {source} "
             f"{shape_text(actual.shape)}",
-            help=f"declare it as {shape_text(actual.shape)}" if at_first else "declare its changing sizes as dynamic",
+            help=f"declare it as {shape_text(actual.shape)}, or pass {shape_text(value.type.shape)}"
+            if at_first
+            else f"declare its changing sizes as dynamic, or return {shape_text(value.type.shape)}",
             attribute="body",
             severity=Severity.WARNING,
         )
         warn(fault)
 
 
-def _is_impossible(declared: Type | None, known: Type | None) -> bool:
+def is_impossible(declared: Type | None, known: Type | None) -> bool:
     """Whether a tensor cannot have the declared shape."""
     if not isinstance(declared, Tensor) or not isinstance(known, Tensor) or None in (declared.shape, known.shape):
         return False

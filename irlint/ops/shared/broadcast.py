@@ -233,7 +233,7 @@ def stretched(target: Shape | None, shape: Shape | None, index: int, *, onto: in
         raise UNIDIRECTIONAL_MISMATCH.fault(
             f"axis {axis} of {what} is {shape[axis]}; to be broadcast to axis {wide}, it must be {allowed}"
             f"{both_shapes}",
-            help=f"change {shape[axis]} in {what} to {allowed}",
+            help=f"change {shape[axis]} in {what} to {allowed}, or make axis {wide} of the other shape {shape[axis]}",
             input=index,
             marks=tuple(mark for wide, axis in clashes for mark in ((onto, wide), (index, axis))),
             remark=f"differ, and input {index} is broadcast only where it is 1",

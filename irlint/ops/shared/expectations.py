@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from irlint.dims import MaybeDim, same
+from irlint.dims import MaybeDim, quotient, same
 from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.statements import agree, warn
 from irlint.findings.wording import counted, either
@@ -99,6 +99,17 @@ def expect_list_of_axes(axes: Tensor) -> None:
         warn(fault.lowered(Severity.WARNING))
 
 
+#: The other inputs confirm this size: if all of them contradict `direction`, another check reports it.
+CONFIRMED = "num_directions"
+
+
+def _other_size(what: str, found: MaybeDim) -> str:
+    """The end of the help: to change the size elsewhere, if ``what``, such as ``4*hidden_size``, can be ``found``."""
+    factor = what.partition("*")[0]
+    is_possible = found is not None and not (factor.isdecimal() and quotient(found, int(factor)) is None)
+    return f", or make {what} {found}" if is_possible and what != CONFIRMED else ""
+
+
 @record
 class Expected:
     """The axes that an input should have."""
@@ -132,7 +143,7 @@ def check(x: Tensor | None, expected: Expected) -> None:
             + ("" if has_size else f", which is {size}"),
             help=f"give axis {axis} of {expected.name} {what}"
             if has_size and what != str(size)
-            else f"give {expected.name} the shape [{words}]",
+            else f"give {expected.name} the shape [{words}]" + ("" if has_size else _other_size(what, found)),
             input=expected.index,
             marks=((expected.index, axis),),
             aligned="left",

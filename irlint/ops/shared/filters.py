@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irlint.dims import MaybeDim, Shape, product, quotient, same
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.statements import agree, divides
-from irlint.findings.wording import counted
+from irlint.findings.wording import counted, multiple_help
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops.shared.attributes import expect_range
 from irlint.ops.shared.axes import Ints
@@ -59,7 +59,10 @@ GROUPS_MISMATCH = Rule(
         "`group` must be at least 1 and must divide both numbers. Runtimes refuse any other node; some divide by "
         "zero."
     ),
-    fix="Set `group` to a number that divides the input and the output channels. An ordinary convolution has 1.",
+    fix=(
+        "Set `group` to a number that divides the input and the output channels, or use weights for these groups. An "
+        "ordinary convolution has 1."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,6,8,8] x, float[7,3,3,3] w) => (float[1,7,6,6] y) { y = Conv <group = 2> (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -138,12 +141,17 @@ def expect_groups(group: int, dim: MaybeDim, what: str, *, index: int, axis: int
     if not divides(group, dim, f"axis {axis} of input {index} is divided into {group} groups"):
         raise GROUPS_MISMATCH.fault(
             f"the {dim} {what} (axis {axis} of input {index}) are not a multiple of `{name}`, {group}",
-            help=f"use a `{name}` that divides {dim}",
+            help=f"use a `{name}` that divides {dim}, or {multiple_help(axis, group, index)}",
             input=index,
             marks=((index, axis),),
             aligned="left",
             remark=f"not a multiple of {group}",
         )
+
+
+def weights_help(channels: MaybeDim) -> str:
+    """``use weights with 24 output channels``."""
+    return f"use weights with {counted(channels, 'output channel')}"
 
 
 def expect_bias(bias: Tensor | None, channels: MaybeDim, index: int) -> None:
@@ -157,7 +165,7 @@ def expect_bias(bias: Tensor | None, channels: MaybeDim, index: int) -> None:
         f"input {index} (the bias) is {shape_text(bias.shape)}; expected [{wanted}], an element for each of the "
         "output channels",
         help=f"give input {index} the shape [{wanted}]"
-        + (f", or use weights with {counted(bias.shape[0], 'output channel')}" if len(bias.shape) == 1 else ""),
+        + (f", or {weights_help(bias.shape[0])}" if len(bias.shape) == 1 else ""),
         input=index,
     )
 
@@ -190,7 +198,7 @@ def spatial_count(x: Shape | None, w: Shape | None, lists: Sequence[Ints | None]
     """
     expect_spatial_rank(x)
     if x is not None:
-        expect_axes(w, len(x), weights, axes="as many as input 0 has")
+        expect_axes(w, len(x), weights, axes="as many as input 0 has", extra=0)
     elif w is not None and len(w) < 3:
         raise RANK_MISMATCH.fault(
             f"input {weights} has {counted(len(w), 'axis', 'axes')}; expected at least 3, two for channels",
@@ -251,7 +259,7 @@ def ov_spatial_count(
     expect_spatial_rank(x, highest=5)
     if x is not None:
         axes = f"{extra} more than input 0 has" if extra else "as many as input 0 has"
-        expect_axes(w, len(x) + extra, weights, axes=axes)
+        expect_axes(w, len(x) + extra, weights, axes=axes, extra=extra)
         return len(x) - 2
     if w is not None:
         expect_spatial_rank(w[extra:])

@@ -378,7 +378,7 @@ def ov_hidden_size(hidden_size: int | None, found: MaybeDim) -> MaybeDim:
         warn(
             HIDDEN_SIZE.fault(
                 f"`hidden_size` is {hidden_size}, but the inputs have {found}, which OpenVINO uses",
-                help=f"write {found} as `hidden_size`",
+                help=f"write {found} as `hidden_size`, or use weights for {hidden_size}",
                 attribute="hidden_size",
             )
         )

@@ -147,7 +147,7 @@ def slices(outer: Sizes, entry: PortMapEntry, axis: int) -> int:
         raise SLICES_UNEVEN.fault(
             f"{_text(entry)} has {high - low} elements on axis {axis} from start={entry.start} to end={entry.end}, "
             f"which is not a multiple of the slice size {step}",
-            help=f"write a stride that divides {high - low}",
+            help=f"write a stride that divides {high - low}, or pass a multiple of {step} elements",
         )
     return (high - low) // step
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from irlint.dims import Shape, same
 from irlint.findings.faults import Refusal, Rule, Severity
 from irlint.findings.statements import agree
-from irlint.findings.wording import counted
+from irlint.findings.wording import axes_help, counted
 from irlint.model.tensor import Tensor, shape_text
 
 MATMUL_MISMATCH = Rule(
@@ -79,7 +79,7 @@ OPERAND_MISMATCH = Rule(
         "entry for each window. A shape input has one entry per axis. Runtimes refuse anything else, most of them "
         "only at the node."
     ),
-    fix="Give the input the shape in the message.",
+    fix="Give the input the shape in the message, or correct the weights and attributes from which the shape follows.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,1,2,2] x, int64[1,1,2,3] i) => (float[1,1,4,4] y) {
   y = MaxUnpool <kernel_shape = [2, 2], strides = [2, 2]> (x, i)
@@ -91,13 +91,17 @@ g (float[1,1,2,2] x, int64[1,1,2,2] i) => (float[1,1,4,4] y) {
 )
 
 
-def expect_axes(shape: Shape | None, rank: int, index: int, *, axes: str) -> None:
-    """Checks that input ``index`` has ``rank`` axes; ``axes`` ends the message. Raises a ``RANK_MISMATCH`` fault."""
+def expect_axes(shape: Shape | None, rank: int, index: int, *, axes: str, extra: int | None = None) -> None:
+    """Checks that input ``index`` has ``rank`` axes; ``axes`` ends the message. Raises a ``RANK_MISMATCH`` fault.
+
+    ``extra`` is the difference of ``rank`` and the rank of input 0, unless this rank is not the reason for ``rank``.
+    """
     if shape is None or len(shape) == rank:
         return
+    fitting = len(shape) - (extra or 0)
     raise RANK_MISMATCH.fault(
         f"input {index} has {counted(len(shape), 'axis', 'axes')}; expected {rank}, {axes}",
-        help=f"give input {index} {counted(rank, 'axis', 'axes')}",
+        help=axes_help(index, rank, 0, rank_of_other=0 if extra is None or fitting < 3 else fitting),
         input=index,
     )
 
