@@ -120,7 +120,8 @@ def _with_replacements(
         is_decided = len(suggestion.alternatives) > 1 or (suggestion.help and not is_weight)
         if is_decided or len(suggestion.outcome.fixed) > most:
             return finding
-        texts = [each.text for each in replacements if each.is_usual or not is_weight]
+        others = [each for each in replacements if each.text not in finding.suggestion]
+        texts = [each.text for each in others if each.is_usual or not is_weight]
         texts.insert(len(texts) if is_weight else 0, finding.suggestion)
     return replaced(finding, suggestion="; or ".join(filter(None, dict.fromkeys(texts))))
 
