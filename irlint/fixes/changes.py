@@ -37,12 +37,13 @@ class Trial:
         "in_body",
         "requirements",
         "behind",
-        "reveals",
+        "edits",
     )
 
-    def __init__(self, change: Change, problem: Problem) -> None:
+    def __init__(self, change: Change, problem: Problem, edits: Sequence[Edit]) -> None:
         self.change = change
         self.problem = problem
+        self.edits = edits
         self.types: dict[Value, Type | None] = dict(change.types)
         self.fixed: list[Problem] = []
         self.stale: list[Value] = []
@@ -51,8 +52,6 @@ class Trial:
         self.in_body = False
         self.requirements: list[Requirement] = []
         self.behind: Set[Node] = frozenset()
-        #: Whether limits on sizes that appear existed before: an error hid them, and the edits set no sizes.
-        self.reveals = False
 
 
 class Change:

@@ -119,8 +119,7 @@ class Trials:
         change, node = self.change(edits), problem.node
         if change is None or node is None or (change.touches(node) and not self._fixes(change, problem)):
             return None
-        trial = Trial(change, problem)
-        trial.reveals = problem.is_error and (self._only_declares(change) or all(map(sets_no_size, edits)))
+        trial = Trial(change, problem, edits)
         trial.fixed = [each for value, given in change.types.items() for each in self._fixed_declarations(value, given)]
         types, touched = trial.types, []
         for each, changed in self._touched(change, types):
@@ -300,7 +299,7 @@ class Trials:
 
     def _accepts(self, trial: Trial, node: Node, requirements: Sequence[Requirement]) -> bool:
         of_types = trial.problem.fault.rule.family == ELEMENT_TYPES
-        if not (of_types or trial.reveals or self._may_require(trial.problem, node, requirements)):
+        if not (of_types or self._reveals(trial) or self._may_require(trial.problem, node, requirements)):
             if not self._is_behind(trial, node):
                 return False
             trial.keeps_limit = True
@@ -322,10 +321,16 @@ class Trials:
         trial.behind = trial.behind or downstream(faulty, self.graph)
         return node in trial.behind
 
-    def _only_declares(self, change: Change) -> bool:
-        """Whether a change only declares other shapes for inputs of the model. Limits on sizes that then appear existed
-        before."""
-        return change.only_types and all(value in self.inputs for value in change.types)
+    def _reveals(self, trial: Trial) -> bool:
+        """Whether limits on sizes that appear existed before: an error hid them.
+
+        The edits set no sizes, or only declare other shapes for inputs of the model.
+        """
+        change = trial.change
+        if not trial.problem.is_error:
+            return False
+        only_declares = change.only_types and all(value in self.inputs for value in change.types)
+        return only_declares or all(map(sets_no_size, trial.edits))
 
     def _keeps_limit(self, problem: Problem, requirements: Sequence[Requirement]) -> bool:
         """Whether the problem's node keeps a strict requirement, or fixes another product of sizes instead of one."""

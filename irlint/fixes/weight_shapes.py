@@ -169,14 +169,18 @@ class WeightShapes:
     # --- axes ---------------------------------------------------------------------------------------------------------
 
     def _axes(self, problem: Problem, node: Node) -> Iterator[tuple[Value, int]]:
-        """(weight, axis) for axes of the weights before a node: first the origins of clashing sizes, then the nearest.
+        """(weight, axis) for the axes that may decide a clashing size: the origins of the size.
 
-        The spatial axes of filters are omitted.
+        If the fault does not mark two inputs, and at bodies, whose inputs end the path of a size, these are also the
+        axes of all weights before the node, the nearest first. The spatial axes of filters are omitted.
         """
-        weights = dict(self._weights_before(node))
         clashing = Clashes(self.known, self.makers).of(problem)
         axes = dict.fromkeys(pair for value, axis in clashing for pair in sources(value, axis, self.makers))
-        for weight in weights:
+        is_partial = problem.graph or node.bodies or len({index for index, _ in problem.fault.marks}) < 2
+        if not is_partial and not any(self._is_weight(value) for value, _ in axes):
+            return
+        weights = dict(self._weights_before(node))
+        for weight in weights if is_partial else ():
             axes.update(dict.fromkeys((weight, axis) for axis in range(len(shape_of(weight, self.known) or ()))))
         for weight, axis in axes:
             shape = shape_of(weight, self.known) or ()
