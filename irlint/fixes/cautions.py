@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from irlint.checks.equal_sizes import EQUAL_SIZES
 from irlint.dims import product
@@ -204,17 +204,29 @@ def _retypes_input(case: Case) -> bool:
 
 
 def _transposes_input(case: Case) -> bool:
-    """Whether a Transpose between an input of the model and its only user removes a limit on sizes.
+    """Whether a Transpose of an input of the model is doubtful. Perhaps its declaration has the wrong order of axes.
 
-    Perhaps the declaration of the input has the wrong order of axes.
+    The Transpose removes a limit on sizes and the input has no other user, or the Transpose permutes an image for a
+    convolution and does not only move the channels.
     """
-    if not limits_sizes(case.problem):
-        return False
-    inserted = (edit for edit in case.candidate.edits if edit.kind == "insert" and edit.name == TRANSPOSE)
-    values = [case.inputs.edited(edit)[1] for edit in inserted]
-    return any(
-        each in case.inputs.graph.inputs and len(case.inputs.users.get(each, ())) == 1 for each in values if each
-    )
+    inserted = [edit for edit in case.candidate.edits if edit.kind == "insert" and edit.name == TRANSPOSE]
+    node, limits = case.problem.node, limits_sizes(case.problem)
+    is_image = node is not None and bool(case.inputs.editor.filter_sizes(node))
+    for edit in inserted:
+        value = case.inputs.edited(edit)[1]
+        if value is None or value not in case.inputs.graph.inputs:
+            continue
+        if is_image and not _moves_channels(dict(edit.value)["perm"]):
+            return True
+        if limits and len(case.inputs.users.get(value, ())) == 1:
+            return True
+    return False
+
+
+def _moves_channels(perm: Sequence[int]) -> bool:
+    """Whether axes are permuted from channels last to channels first, or the other way round."""
+    spatial = range(1, len(perm) - 1)
+    return tuple(perm) in ((0, len(perm) - 1, *spatial), (0, *(each + 1 for each in spatial), 1))
 
 
 def is_plausible_redeclaration(candidate: Candidate, inputs: Inputs) -> bool:

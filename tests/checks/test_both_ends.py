@@ -47,7 +47,8 @@ BOTH_ENDS = [
     ),
     (
         (LOOP.format("", "", "", ", float[3] u", ", float[3] v", EXP, ""), 0),
-        "pass a value for `u` as input 3 and give the node 2 outputs, or remove `u` from `body`",
+        "pass an initial value of `u` ([3]) as input 3 of the Loop and add its final value as output 1, or remove it "
+        "from the body",
         [
             (
                 LOOP.format(", float[3] g", ", float[3] z", ", z", ", float[3] u", ", float[3] v", EXP, ", g"),

@@ -361,3 +361,13 @@ def test_an_image_without_its_width_and_a_node_without_outputs() -> None:
     found = [each.rule.code for each in irlint.check(model).findings if each.severity.value == "error"]
     assert "IRL314" in found
     assert "IRL008" not in found
+
+
+@pytest.mark.parametrize(("shape", "is_written"), [("N,64,64,3", True), ("N,64,3,64", False)])
+def test_an_image_is_transposed_only_from_another_layout(shape: str, is_written: bool) -> None:
+    text = f"(float[{shape}] x, float[8,3,4,4] w) => (float[N,8,16,16] y) {{ y = Conv <strides = [4,4]> (x, w) }}"
+    model = onnx.parser.parse_model(f"{HEAD}g {text}")
+    model.graph.initializer.append(onnx.numpy_helper.from_array(numpy.zeros((8, 3, 4, 4), "float32"), "w"))
+    del model.graph.input[1]
+    found = irlint.check(model, ignore=["IRL9"]).findings[0]
+    assert (found.suggestion.startswith("insert a Transpose"), found.fix is not None) == (True, is_written)

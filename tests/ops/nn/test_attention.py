@@ -43,7 +43,7 @@ SUGGESTED = [
         (5, 5),
         "write 4 for `q_num_heads` and 2 for `kv_num_heads`, or 6 for `q_num_heads` and 3 for `kv_num_heads`",
     ),
-    ((10, 9, 9), (3, 3), "write 2 or 5 for `q_num_heads`, or use a hidden size that 3 divides"),
+    ((10, 9, 9), (3, 3), "use a `q_num_heads` that divides 10, such as 2 or 5, or a hidden size that 3 divides"),
 ]
 
 
