@@ -45,11 +45,15 @@ def unused_values(graph: Graph) -> list[Value]:
 
 def unused_outside(graph: Graph, known: Known) -> list[Value]:
     """The unused inputs and initializers of the model, to which a body may refer; [] if ``graph`` is not a body."""
-    main = known.model.graph
-    if main is None or not graph.path or graph.path.startswith("function:") or known.format.ports_declare:
-        return []
-    visible = {*main.inputs, *main.constants}
-    return [each for each in unused_values(main) if each in visible]
+    main = _main_around(graph, known)
+    visible = {*main.inputs, *main.constants} if main is not None else ()
+    return [each for each in unused_values(main) if each in visible] if main is not None else []
+
+
+def _main_around(graph: Graph, known: Known) -> Graph | None:
+    """The main graph, if ``graph`` is a body that sees its values; else None."""
+    is_body = bool(graph.path) and not graph.path.startswith("function:") and not known.format.ports_declare
+    return known.model.graph if is_body else None
 
 
 def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Value], known: Known) -> str:
@@ -59,6 +63,7 @@ def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Valu
 
     - the only unused input, if no other name is undefined and one of the two names contains or abbreviates the other
     - a value whose name differs by a mark (see ``is_marked``), or only in the characters between letters and digits
+    - for a body, a value of the main graph whose name differs only in the characters between letters and digits
     - the only unused input or initializer whose name differs by a prefix: ``router.weight`` and ``weight``
     - the ``unused`` value with the most similar name, if the names differ in more than digits
     - the most similar of all values, if the names also differ by a slip (see ``_is_slip``), the value is not an
@@ -73,6 +78,10 @@ def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Valu
     for each in _definitions(graph):
         is_same = is_marked(each.name, value.name, graph) or characters(each.name) == characters(value.name) != ""
         if is_same and _is_accepted(each, value, user, known):
+            return each.name
+    main = _main_around(graph, known)
+    for each in _definitions(main) if main is not None else ():
+        if characters(each.name) == characters(value.name) != "" and _is_accepted(each, value, user, known):
             return each.name
     computed = {each for node in graph.nodes for each in node.outputs}
     ending = [each for each in unused if _ends_in(each.name, value.name) and each not in computed]

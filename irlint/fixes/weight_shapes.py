@@ -297,6 +297,8 @@ class WeightShapes:
         if walked is None or any(self._mixes(node, walked) for node in walked.calls if node.op == RESHAPE):
             return
         edits = tuple(self.edits.constant(*pair, "shape") for pair in self._shapes(axes, size).items())
+        if any(demand.node is problem.node and _is_of_unknown_size(demand) for demand in walked.requires):
+            return
         stored = {maker.node for value in axes if (maker := self.makers.of(value)) is not None}
         after = [each for each in every_problem(walked) if each.node is None or each.node not in stored]
         outcome = self.rechecked.compared(after, problem, edits)
@@ -312,6 +314,11 @@ class WeightShapes:
         return (
             (before, made) != (given, new) and mixes_axes(given, new) is True and mixes_axes(before, made) is not True
         )
+
+
+def _is_of_unknown_size(demand: Demand) -> bool:
+    """Whether a demand concerns a size that no input determines, such as that of a state which a loop changes."""
+    return any(name.startswith("_") for name in symbols_in(demand.requirement.any_of))
 
 
 def _remains(problem: Problem, walked: Known) -> bool:

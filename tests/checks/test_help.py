@@ -232,7 +232,7 @@ SHAPES = [
         "(int64 m, bool c, float[3] x) => (y) { y = Loop (m, c, x) <body = b (int64 i, float[3] s) => (bool o, "
         "float[3] t) "
         "{ o = Identity (k) t = Relu (s) }> }",
-        "pass values for `v` and `w` as inputs 3 and 4, or remove `v` and `w` from `body`: its nodes use 'k', which nothing defines",
+        "give `body` 3 inputs: its nodes use 'k', which nothing defines",
     ),
     (
         "(int64 m, float[2] x, float[N,4] h) => (y, z) { y, z = Loop (m, , x, h) <body = b (int64 i, bool d, "

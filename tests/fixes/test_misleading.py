@@ -371,3 +371,21 @@ def test_an_image_is_transposed_only_from_another_layout(shape: str, is_written:
     del model.graph.input[1]
     found = irlint.check(model, ignore=["IRL9"]).findings[0]
     assert (found.suggestion.startswith("insert a Transpose"), found.fix is not None) == (True, is_written)
+
+
+@pytest.mark.oracle
+def test_a_body_reads_the_value_whose_name_differs_only_in_punctuation(tmp_path: Path) -> None:
+    import onnxruntime
+
+    branches = ", ".join(
+        f'{each}_branch = {each} () => (float[2] v) {{ v = Neg ("/a/b.0/Exp") }}' for each in ("then", "else")
+    )
+    text = f'(float[2] x, bool c) => (float[2] y) {{ "_a_b_0_Exp" = Exp (x) y = If (c) <{branches}> }}'
+    path = tmp_path / "m.onnx"
+    path.write_bytes(onnx.parser.parse_model(f"{HEAD}g {text}").SerializeToString())
+    (root, *_) = irlint.check(path).findings
+    assert root.suggestion.startswith("connect `_a_b_0_Exp` as input 0")
+    fixed = irlint.fix(path.read_bytes(), unsafe=True).data
+    feeds = {"x": numpy.array([0, 1], "float32"), "c": numpy.array(True)}
+    (result,) = onnxruntime.InferenceSession(fixed).run(None, feeds)
+    numpy.testing.assert_allclose(result, -numpy.exp(feeds["x"]), rtol=1e-6)

@@ -12,7 +12,7 @@ import irlint
 HEAD = '<ir_version: 8, opset_import: ["" : 17]> g '
 
 #: What is wrong, a sound graph, the weights with wrong shapes, and the first suggestion for the broken model.
-#: The graph inputs other than ``x`` and ``past`` are weights.
+#: The graph inputs other than ``x``, ``past``, ``n`` and ``c`` are weights.
 WRONG = [
     ("one of two heads", "(float[1,4,2,2] x, float[27,4,1,1] w, float[27] b, float[27,4,1,1] v) => (float[1,3,9,8] y) <int64[4] t = {1,3,9,4}> { c = Conv (x, w, b) d = Conv (x, v) r = Reshape (c, t) s = Reshape (d, t) y = Concat <axis = 3> (r, s) }", {"w": (21, 4, 1, 1), "b": (21,)}, "change 21 to 27 on axis 0 of constant `w`, and change 21 to 27 on axis 0 of constant `b`"),
     ("gates of another cell", "(float[N,7] x, float[7,60] w, float[20] b) => (float[N,20] y) { p = MatMul (x, w) c, f, r = Split <axis = 1> (p) s = Add (c, b) t = Mul (s, f) y = Add (t, r) }", {"w": (7, 80)}, "change 80 to 60 on axis 1 of constant `w`"),
@@ -30,7 +30,7 @@ def models(text: str, wrong: dict[str, tuple[int, ...]]) -> tuple[onnx.ModelProt
     made = []
     for shapes in ({}, wrong):
         model = onnx.parser.parse_model(HEAD + text)
-        for value in [each for each in model.graph.input if each.name not in ("x", "past")]:
+        for value in [each for each in model.graph.input if each.name not in ("x", "past", "n", "c")]:
             given = value.type.tensor_type
             shape = shapes.get(value.name) or [dim.dim_value for dim in given.shape.dim]
             dtype = onnx.helper.tensor_dtype_to_np_dtype(given.elem_type)
@@ -74,6 +74,7 @@ OTHER_CAUSES = [
     ("the number of spatial elements is no weight", "(float[1,3,16,16] x, float[4,3,2,2] w) => (float[1,64,5] y) <int64[3] t = {1,-1,5}> { c = Conv <strides = [2,2]> (x, w) y = Reshape (c, t) }", "axis 2 of constant `w`"),
     ("an input has another type", "(int64[N,3] x, float[3,4] w) => (float[N,4] y) { y = MatMul (x, w) }", "`w`"),
     ("a Reshape would mix axes", "(float[1,3,16,32] x, float[4,3,2,2] w, float[64,4] p) => (float[1,64,4] y) <int64[3] t = {1,4,-1}> { c = Conv <strides = [2,2]> (x, w) r = Reshape (c, t) q = Transpose <perm = [0,2,1]> (r) y = Add (q, p) }", "`w`"),
+    ("a state of another size enters a loop", "(int64 n, bool c, float[N,4] x, float[8,12] w) => (float[N,h] y) <int64[1] t = {12}, int64[1] i = {0}, int64[1] o = {1}> { s = Shape (x) b = Slice (s, i, o) d = Concat <axis = 0> (b, t) z = ConstantOfShape (d) y = Loop (n, c, z) <body = b (int64 k, bool e, float[N,h] p) => (bool f, float[N,q] r) { f = Identity (e) j = Concat <axis = 1> (x, p) r = Gemm <transB = 1> (j, w) }> }", "`w`"),
     ("an output is declared", "(float[N,3] x, float[3,4] w, float[5] b) => (float[N,5] y) <float[1] k = {1}> { m = MatMul (x, w) a = Add (m, b) y = Mul (a, k) }", "`b`"),
 ]  # fmt: skip
 
