@@ -93,16 +93,13 @@ def _declared_types(model: Model) -> dict[Value | None, list[Tensor]]:
 def help_for_size(constant: Constant, size: int, node: Node | None, known: Known) -> str:
     """The help for a constant whose elements need another number of bytes than its ``size``."""
     again, shapes = "write the constant again with the shape of its data", _shapes_of_bytes(constant, size)
-    if node is not None and node.output_ports:
-        return correction(constant, node, size, known) or again
-    again += f", such as {shapes}" if shapes else ""
     widths = next((each for each in WIDTHS if constant.tensor.dtype in each), ())
     fitting = next((each for each in widths if bytes_of(each, constant.tensor.shape) == size), None)
-    return (
-        again
-        if fitting is None
-        else f"{again}; or, if its {size} bytes are numbers of {fitting}, correct the element type"
-    )
+    numbers = f"; or, if its {size} bytes are numbers of {fitting}, correct the element type" if fitting else ""
+    if node is not None and node.output_ports:
+        convert = f", and insert a Convert to {constant.tensor.dtype}" if numbers else ""
+        return correction(constant, node, size, known) or again + numbers + convert
+    return again + (f", such as {shapes}" if shapes else "") + numbers
 
 
 def _shapes_of_bytes(constant: Constant, size: int) -> str:

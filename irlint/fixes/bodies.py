@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from irlint.findings.edits import Edit
+from irlint.fixes.inserted import CAST
+from irlint.fixes.node_edits import NodeEdits
 from irlint.fixes.rechecking import Outcome, Rechecked
 from irlint.fixes.search import Found, Search
+from irlint.fixes.trials import ELEMENT_TYPES
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers
 from irlint.model import Graph, Problem
@@ -26,6 +29,10 @@ def found_in_body(problem: Problem, known: Known, problems: Sequence[Problem], r
     graph = by_path.get(problem.graph)
     if graph is None:
         return None
+    for edits in _reading_casts(problem, known, graph):
+        outcome = rechecked.outcome(edits, problem)
+        if outcome is not None:
+            return Found((edits,), outcome, sure=True, written=True, or_help=False)
     own = {id(each): replaced(each, graph="") for each in problems if each.graph == problem.graph}
     own.setdefault(id(problem), replaced(problem, graph=""))
     search = Search(known, graph, Makers(known), list(own.values()), None)
@@ -39,6 +46,24 @@ def found_in_body(problem: Problem, known: Known, problems: Sequence[Problem], r
             return replaced(found, alternatives=tuple(alternatives), outcome=outcomes[0], or_help=False)
         refused += found.alternatives
     return None
+
+
+def _reading_casts(problem: Problem, known: Known, graph: Graph) -> Iterator[tuple[Edit, ...]]:
+    """Connects, for a problem of element types, the result of the only Cast of a value that the body captures.
+
+    Programs that convert a model to another type insert such a Cast for the nodes of the main graph only.
+    """
+    main = known.model.graph
+    if problem.fault.rule.family != ELEMENT_TYPES or main is None:
+        return
+    makers = NodeEdits(known, Makers(known))
+    for value in graph.captured:
+        casts = [node for node in main.nodes if node.op == CAST and value in node.inputs]
+        result = casts[0].outputs[0] if len(casts) == 1 and casts[0].outputs else None
+        places = [(node, port) for node in graph.nodes for port, each in enumerate(node.inputs) if each is value]
+        if result is not None and places:
+            edits = (makers.connected(result, node, port) for node, port in places)
+            yield tuple(replaced(edit, graph=problem.graph) for edit in edits)
 
 
 def _outcome(

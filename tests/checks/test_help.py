@@ -73,6 +73,12 @@ CONSTANTS = [
     ('shape="1,3" element_type="f32"', 24, "correct the shape of the constant to [2, 3]"),
     ('shape="2,3" element_type="f32"', 12, 'write size="24": the ports declare float32[2, 3], too'),
     ('shape="2,4" element_type="f32"', 20, "write the constant again with the shape of its data"),
+    (
+        'shape="2,5" element_type="f32"',
+        20,
+        "write the constant again with the shape of its data; or, if its 20 bytes are numbers of float16, correct the "
+        "element type, and insert a Convert to float32",
+    ),
 ]
 
 

@@ -389,3 +389,26 @@ def test_a_body_reads_the_value_whose_name_differs_only_in_punctuation(tmp_path:
     feeds = {"x": numpy.array([0, 1], "float32"), "c": numpy.array(True)}
     (result,) = onnxruntime.InferenceSession(fixed).run(None, feeds)
     numpy.testing.assert_allclose(result, -numpy.exp(feeds["x"]), rtol=1e-6)
+
+
+@pytest.mark.oracle
+def test_a_body_reads_the_cast_of_a_captured_value() -> None:
+    import onnxruntime
+
+    text = (
+        "(float[N,4] x, int64 n, bool c, float16[N,4] s) => (float16[N,4] y) { h = Cast <to = 10> (x) a = Neg (h) "
+        "b = Add (a, s) y = Loop (n, c, b) <body = g (int64 i, bool d, float16[N,4] p) => (bool e, float16[N,4] q) "
+        "{ e = Identity (d) r = Relu (x) q = Add (r, p) }> }"
+    )
+    model = onnx.parser.parse_model(f"{HEAD}g {text}")
+    found = next(each for each in irlint.check(model).findings if each.severity.value == "error")
+    assert found.suggestion == "connect `h` as input 0 in Relu[1]"
+    fixed = irlint.fix(model, unsafe=True).data
+    feeds = {
+        "x": numpy.ones((2, 4), "float32"),
+        "n": numpy.array(1),
+        "c": numpy.array(True),
+        "s": numpy.full((2, 4), 5, "float16"),
+    }
+    (y,) = onnxruntime.InferenceSession(fixed).run(None, feeds)
+    assert numpy.array_equal(y, numpy.full((2, 4), 5, "float16"))
