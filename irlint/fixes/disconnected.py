@@ -7,10 +7,11 @@ from collections.abc import Set
 from irlint.findings.edits import Edit
 from irlint.fixes.case import Case
 from irlint.fixes.inputs import Inputs
+from irlint.fixes.inserted import CAST
 from irlint.fixes.rewired import before_added
 from irlint.fixes.trials import ELEMENT_TYPES
-from irlint.inference.origins import inputs_of
-from irlint.model import Node
+from irlint.inference.origins import Makers, inputs_of
+from irlint.model import Node, Value
 from irlint.model.tensor import FLOATS, Tensor
 
 #: The number of nodes whose results may lose their last user.
@@ -28,6 +29,26 @@ def loses_values(case: Case) -> bool:
     lost = case.inputs.lost_nodes(case.candidate.edits)
     has_weights = any(_has_own_weights(each, lost, case.inputs) for each in lost)
     return len(lost) > MOST_LOST or has_weights or disconnects(case, inputs_only=case.candidate.node is not None)
+
+
+def doubles_input(case: Case) -> bool:
+    """Whether an edit connects the value that another input of the node has behind a Cast."""
+    for edit in case.candidate.edits:
+        node, before = case.inputs.edited(edit)
+        if edit.kind != "input" or edit.swaps or node is None or before is None or edit.value == before.name:
+            continue
+        others = [each for each in node.inputs if each is not None and each is not before]
+        given = [_before_cast(each, case.inputs.makers) for each in others]
+        if any(each is not None and each.name == edit.value for each in given):
+            return True
+    return False
+
+
+def _before_cast(value: Value, makers: Makers) -> Value | None:
+    """The input of the Cast that computes a value; None if no Cast does."""
+    maker = makers.of(value)
+    node = maker.node if maker is not None else None
+    return node.inputs[0] if node is not None and node.op == CAST and node.inputs else None
 
 
 def disconnects(case: Case, *, inputs_only: bool = False) -> bool:

@@ -12,7 +12,7 @@ from irlint.fixes.candidate import Candidate
 from irlint.fixes.case import Case, is_permutation, takes_as, takes_target
 from irlint.fixes.conditions import leaves_unmet_requirement
 from irlint.fixes.constants import INDICES
-from irlint.fixes.disconnected import loses_values
+from irlint.fixes.disconnected import doubles_input, loses_values
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
 from irlint.fixes.other_values import EVIDENT
@@ -382,6 +382,7 @@ EXCLUDED_IF: tuple[Callable[[Case], bool], ...] = (
     differs_from_siblings,
     _differs_from_twins,
     loses_values,
+    doubles_input,
     _swaps_constant,
     _leaves_only_constants,
     _replaces_sizes,

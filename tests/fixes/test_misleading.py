@@ -412,3 +412,17 @@ def test_a_body_reads_the_cast_of_a_captured_value() -> None:
     }
     (y,) = onnxruntime.InferenceSession(fixed).run(None, feeds)
     assert numpy.array_equal(y, numpy.full((2, 4), 5, "float16"))
+
+
+def test_no_input_becomes_what_another_input_is_cast_from() -> None:
+    text = (
+        "(float[N,39,32] x) => (float[N,a,32] y) { m = MatMul (x, u) e = Add (b, m) t = Transpose <perm = [0,2,1]> (e) "
+        "c = Conv <pads = [8,8]> (t, w) g = Relu (c) r = Transpose <perm = [0,2,1]> (g) k = Cast <to = 1> (r) "
+        "y = Add (e, k) }"
+    )
+    model = onnx.parser.parse_model(f"{HEAD}g {text}")
+    for name, shape in (("w", (32, 32, 16)), ("u", (32, 32)), ("b", (32,))):
+        model.graph.initializer.append(onnx.numpy_helper.from_array(numpy.zeros(shape, "float32"), name))
+    found = next(each for each in irlint.check(model).findings if each.severity.value == "error")
+    assert found.rule.code == "IRL201"
+    assert "`r`" not in found.suggestion
