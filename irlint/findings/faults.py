@@ -70,6 +70,12 @@ FAMILIES = (
     "hygiene",
 )
 
+#: The family of rules about element types.
+ELEMENT_TYPES = "element-types"
+
+#: The families of rules about sizes.
+OF_SIZES = ("broadcasting", "shapes", "declarations")
+
 #: How faults of a rule cause other faults, or follow from other faults:
 #: ``wiring``, ``edge`` (without a source): inputs of nodes have no value.
 #: ``attribute``: any fault of the node may follow.
@@ -96,7 +102,7 @@ Where = Literal["live", "dead", "dead by size", "dead if sized", "as declared", 
 Stage = Literal["load", "compile"]
 
 #: The families of rules that runtimes do not check in functions that nothing calls.
-OF_OPERATORS = ("broadcasting", "shapes", "element-types", "operators")
+OF_OPERATORS = ("broadcasting", "shapes", ELEMENT_TYPES, "operators")
 
 
 @record

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from irlint.findings.edits import Edit
+from irlint.findings.faults import ELEMENT_TYPES
 from irlint.fixes.inserted import CAST
 from irlint.fixes.node_edits import NodeEdits
 from irlint.fixes.rechecking import Outcome, Rechecked
 from irlint.fixes.search import Found, Search
-from irlint.fixes.trials import ELEMENT_TYPES
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers
 from irlint.model import Graph, Problem

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Set
 
 from irlint.findings.edits import Edit
+from irlint.findings.faults import ELEMENT_TYPES
 from irlint.fixes.case import Case
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST
 from irlint.fixes.rewired import before_added
-from irlint.fixes.trials import ELEMENT_TYPES
 from irlint.inference.origins import Makers, inputs_of
 from irlint.model import Node, Value
 from irlint.model.tensor import FLOATS, Tensor

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from irlint.checks.structure import UNDEFINED_NAME
-from irlint.findings.faults import Severity
-from irlint.fixes.trials import ELEMENT_TYPES, limits_sizes
+from irlint.findings.faults import ELEMENT_TYPES, Severity
+from irlint.fixes.trials import limits_sizes
 from irlint.inference.consequences import DECLARED
 from irlint.inference.contradictions import contradicts
 from irlint.inference.known import Known

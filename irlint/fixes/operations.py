@@ -16,9 +16,9 @@ from irlint.binding.calls import (
     UNKNOWN_OPERATOR,
 )
 from irlint.findings.edits import Edit
+from irlint.findings.faults import ELEMENT_TYPES
 from irlint.fixes.changes import bound
 from irlint.fixes.document import Stages
-from irlint.fixes.trials import ELEMENT_TYPES
 from irlint.inference.known import Known
 from irlint.model import Node, Problem
 from irlint.ops import index, openvino_versions

@@ -11,6 +11,7 @@ from irlint.checks.frozen import NO_SIZES_FIT
 from irlint.checks.structure import UNDEFINED_NAME
 from irlint.dims import Expr
 from irlint.findings.edits import Edit
+from irlint.findings.faults import ELEMENT_TYPES
 from irlint.fixes import lost_nodes
 from irlint.fixes.arrangements import (
     rearranged,
@@ -76,7 +77,7 @@ from irlint.fixes.sister_inputs import (
     with_batch_axis,
 )
 from irlint.fixes.sizes import SizeTrials, resized, with_other_axes
-from irlint.fixes.trials import ELEMENT_TYPES, Trials, limits_sizes
+from irlint.fixes.trials import Trials, limits_sizes
 from irlint.fixes.variadic import with_lost_input
 from irlint.inference.consequences import DECLARED
 from irlint.inference.known import Known

@@ -13,7 +13,7 @@ from irlint.checks.frozen import NARROW_SIZE, NO_SIZES_FIT
 from irlint.contracts.simplified import without_common_factors
 from irlint.dims import symbols
 from irlint.findings.edits import Edit
-from irlint.findings.faults import Severity
+from irlint.findings.faults import ELEMENT_TYPES, Severity
 from irlint.findings.statements import Requirement
 from irlint.fixes.axes import mixes_axes
 from irlint.fixes.changes import Change, Trial, grave
@@ -44,9 +44,6 @@ from irlint.records import NOTHING
 
 if TYPE_CHECKING:
     from irlint.inference.agreement import SizeFacts
-
-#: The family of rules about element types.
-ELEMENT_TYPES = "element-types"
 
 #: A function: whether a requirement allows enough sizes for a usable model.
 AllowsSizes = Callable[[Requirement], bool]

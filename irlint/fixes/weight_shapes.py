@@ -14,6 +14,7 @@ from irlint.contracts.simplified import without_common_factors
 from irlint.contracts.sizes import ALL, Sizes, met, solved
 from irlint.dims import Dim, MaybeDim, Shape, symbol
 from irlint.findings.edits import Edit, message
+from irlint.findings.faults import OF_SIZES
 from irlint.findings.report import Finding
 from irlint.fixes.axes import mixes_axes
 from irlint.fixes.clashes import Clashes
@@ -23,7 +24,6 @@ from irlint.fixes.inserted import RESHAPE
 from irlint.fixes.node_edits import NodeEdits
 from irlint.fixes.other_values import SPATIAL
 from irlint.fixes.rechecking import Outcome, Rechecked
-from irlint.fixes.trials import ELEMENT_TYPES
 from irlint.inference.known import Demand, Known
 from irlint.inference.origins import Makers, shape_of, sources
 from irlint.inference.walk import Walk
@@ -88,7 +88,9 @@ def with_weights(suggestions: Suggestions, problems: Sequence[Problem], findings
     for problem, finding in zip(problems, findings):
         if problem.because is not None or finding.fix is not None or id(problem) in found:
             continue
-        if not problem.is_error or problem.node is None or searched >= FINDINGS or _is_about_types(problem):
+        if not problem.is_error or problem.node is None or searched >= FINDINGS:
+            continue
+        if problem.fault.rule is TYPE_CONTRADICTED or problem.fault.rule.family not in OF_SIZES:
             continue
         searched += 1
         replacements = search.replacements(problem)
@@ -100,11 +102,6 @@ def with_weights(suggestions: Suggestions, problems: Sequence[Problem], findings
         else finding
         for problem, finding in zip(problems, findings)
     ]
-
-
-def _is_about_types(problem: Problem) -> bool:
-    rule = problem.fault.rule
-    return rule.family == ELEMENT_TYPES or rule is TYPE_CONTRADICTED
 
 
 def _with_replacements(
