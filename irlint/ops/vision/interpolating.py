@@ -17,7 +17,8 @@ from irlint.ops.shared.element_types import expect_type
 from irlint.ops.shared.expectations import expect_rank
 from irlint.ops.shared.shape_inputs import length
 from irlint.ops.signatures import FACTORS, with_roles
-from irlint.ops.vision.resampling import RESIZE_COUNT_MISMATCH, openvino_scaled, replaced, resized, scale_fault
+from irlint.ops.vision.resampling import RESIZE_COUNT_MISMATCH, replaced, scale_fault
+from irlint.ops.vision.scaling import openvino_scaled, resized
 
 SIZE_TYPES = frozenset({"int32", "int64", "uint32", "uint64"})
 SCALE_TYPES = frozenset({"float32", "float16", "bfloat16"})

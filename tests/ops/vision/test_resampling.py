@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from oracles.engines import irlint_on_onnx
 
 from irlint.dims import evaluated, symbol
-from irlint.ops.vision.resampling import onnx_scaled, openvino_scaled, resized
+from irlint.ops.vision.scaling import onnx_scaled, openvino_scaled, resized
 
 X = Input("float32", 1, 3, 10, 20)
 H = symbol("H")
