@@ -241,3 +241,13 @@ def test_a_shape_for_an_input_that_the_model_does_not_have(question: Any) -> Non
     model = onnx.parser.parse_model(f"{head} g (float[2] x) => (float[2] y) {{ y = Neg (x) }}")
     with pytest.raises(ValueError, match="no input named z; the model's inputs are x"):
         question(model, shapes={"z": [1, 3]})
+
+
+def test_a_shape_for_an_input_with_a_default_applies() -> None:
+    model = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[2,3] x, float[1,3] d) => (float[a,b] y) { y = Add (x, d) }'
+    )
+    model.graph.initializer.append(onnx.helper.make_tensor("d", onnx.TensorProto.FLOAT, (1, 3), [0.0, 0.0, 0.0]))
+    assert not irlint.check(model).findings
+    (found,) = irlint.check(model, shapes={"d": (4, 3)}).errors
+    assert (found.rule.code, found.message) == ("IRL201", "axis 0 is 2 in input 0 and 4 in input 1")
