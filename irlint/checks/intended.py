@@ -50,6 +50,12 @@ def unused_outside(graph: Graph, known: Known) -> list[Value]:
     return [each for each in unused_values(main) if each in visible] if main is not None else []
 
 
+def _scope(name: str) -> tuple[str, str]:
+    """(first part, rest) of a name such as ``/stem/conv/Relu_output_0``; empty texts for another name."""
+    first, _, rest = name[1:].partition("/")
+    return (f"/{first}/", rest) if name.startswith("/") and first and rest else ("", "")
+
+
 def _main_around(graph: Graph, known: Known) -> Graph | None:
     """The main graph, if ``graph`` is a body that sees its values; else None."""
     is_body = bool(graph.path) and not graph.path.startswith("function:") and not known.format.ports_declare
@@ -63,7 +69,8 @@ def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Valu
 
     - the only unused input, if no other name is undefined and one of the two names contains or abbreviates the other
     - a value whose name differs by a mark (see ``is_marked``), or only in the characters between letters and digits
-    - for a body, a value of the main graph whose name differs only in the characters between letters and digits
+    - for a body, the only value of the main graph whose name differs only in the characters between letters and digits,
+      or in a first part that no name of the main graph has: ``/backbone/Conv_output_0`` for ``/stem/Conv_output_0``
     - the only unused input or initializer whose name differs by a prefix: ``router.weight`` and ``weight``
     - the ``unused`` value with the most similar name, if the names differ in more than digits
     - the most similar of all values, if the names also differ by a slip (see ``_is_slip``), the value is not an
@@ -80,9 +87,13 @@ def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Valu
         if is_same and _is_accepted(each, value, user, known):
             return each.name
     main = _main_around(graph, known)
-    for each in _definitions(main) if main is not None else ():
-        if characters(each.name) == characters(value.name) != "" and _is_accepted(each, value, user, known):
-            return each.name
+    outside = list(_definitions(main)) if main is not None else []
+    same = [each for each in outside if characters(each.name) == characters(value.name) != ""]
+    scope, rest = _scope(value.name)
+    if not same and scope and not any(each.name.startswith(scope) for each in outside):
+        same = [each for each in outside if _scope(each.name)[1] == rest]
+    if len(same) == 1 and _is_accepted(same[0], value, user, known):
+        return same[0].name
     computed = {each for node in graph.nodes for each in node.outputs}
     ending = [each for each in unused if _ends_in(each.name, value.name) and each not in computed]
     if len(ending) == 1 and _is_accepted(ending[0], value, user, known):

@@ -374,17 +374,29 @@ def test_an_image_is_transposed_only_from_another_layout(shape: str, is_written:
 
 
 @pytest.mark.oracle
-def test_a_body_reads_the_value_whose_name_differs_only_in_punctuation(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("inside", "outside", "is_found"),
+    [
+        ("/a/b.0/Exp", "_a_b_0_Exp", True),
+        ("/stem/b.0/Exp", "/backbone/b.0/Exp", True),
+        ("/stem.0/b/Exp", "/stem.1/b/Exp", False),
+    ],
+)
+def test_a_body_reads_the_value_that_was_renamed_outside(
+    inside: str, outside: str, is_found: bool, tmp_path: Path
+) -> None:
     import onnxruntime
 
-    branches = ", ".join(
-        f'{each}_branch = {each} () => (float[2] v) {{ v = Neg ("/a/b.0/Exp") }}' for each in ("then", "else")
-    )
-    text = f'(float[2] x, bool c) => (float[2] y) {{ "_a_b_0_Exp" = Exp (x) y = If (c) <{branches}> }}'
+    branches = ", ".join(f'{each}_branch = {each} () => (float[2] v) {{ v = Neg ("{inside}") }}' for each in ("t", "e"))
+    branches = branches.replace("t_branch", "then_branch").replace("e_branch = e", "else_branch = e")
+    text = f'(float[2] x, bool c) => (float[2] y) {{ "{outside}" = Exp (x) "/stem.0/Abs" = Abs (x) y = If (c) <{branches}> }}'
     path = tmp_path / "m.onnx"
     path.write_bytes(onnx.parser.parse_model(f"{HEAD}g {text}").SerializeToString())
-    (root, *_) = irlint.check(path).findings
-    assert root.suggestion.startswith("connect `_a_b_0_Exp` as input 0")
+    root = next(each for each in irlint.check(path).findings if each.severity.value == "error")
+    assert root.suggestion.startswith(f"connect `{outside}` as input 0") == is_found
+    assert (root.fix is not None) == is_found
+    if not is_found:
+        return
     fixed = irlint.fix(path.read_bytes(), unsafe=True).data
     feeds = {"x": numpy.array([0, 1], "float32"), "c": numpy.array(True)}
     (result,) = onnxruntime.InferenceSession(fixed).run(None, feeds)
