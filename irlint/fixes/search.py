@@ -32,12 +32,7 @@ from irlint.fixes.editor import Editor
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
-from irlint.fixes.objections import (
-    differs_from_siblings,
-    is_excluded,
-    is_excluded_by_similarity,
-    is_rejected,
-)
+from irlint.fixes.objections import differs_from_siblings, is_excluded, is_excluded_by_similarity, is_rejected
 from irlint.fixes.odd_ones import as_all_siblings, without_odd_transpose
 from irlint.fixes.other_values import EVIDENT, LAST_RESORT, ONLY_SUGGESTED, POSSIBLE, PROBABLE
 from irlint.fixes.ranking import (
