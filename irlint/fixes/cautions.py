@@ -18,7 +18,7 @@ from irlint.fixes.objections import SIBLINGS
 from irlint.fixes.other_values import EVIDENT, ONLY_SUGGESTED
 from irlint.fixes.rechecking import TYPE_ATTRIBUTES, sets_no_size
 from irlint.fixes.retyped import nodes_that_give_types
-from irlint.fixes.rewired import before_transpose
+from irlint.fixes.rewired import before_operator
 from irlint.fixes.sister_inputs import are_sisters
 from irlint.fixes.trials import limits_sizes
 from irlint.inference.known import Known
@@ -187,7 +187,9 @@ def _may_be_swapped(case: Case) -> bool:
 
 def _bypasses_transpose(candidate: Candidate, inputs: Inputs) -> bool:
     edit, *more = candidate.edits
-    before = before_transpose(inputs.edited(edit)[1], inputs.makers) if edit.kind == "input" and not more else None
+    if edit.kind != "input" or more:
+        return False
+    before = before_operator(inputs.edited(edit)[1], TRANSPOSE, inputs.makers)
     return before is not None and before.name == edit.value
 
 

@@ -155,10 +155,8 @@ class Change:
         if edit.name in RESULTS:
             result = RESULTS[edit.name](known, **dict(edit.value))
             # Unknown values would hide a fault about values.
-            is_lost = result is not None and (result.value, result.extent) == (None, None) != (
-                known.value,
-                known.extent,
-            )
+            is_known = known.value is not None or known.extent is not None
+            is_lost = is_known and result is not None and result.value is None and result.extent is None
             return None if is_lost and edit.name != CAST else result
         template = next(
             (node for node in self.trials.graph.nodes if node.op == edit.name and len(node.inputs) == 1), None

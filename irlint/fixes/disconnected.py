@@ -9,9 +9,9 @@ from irlint.findings.faults import ELEMENT_TYPES
 from irlint.fixes.case import Case
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST
-from irlint.fixes.rewired import before_added
-from irlint.inference.origins import Makers, inputs_of
-from irlint.model import Node, Value
+from irlint.fixes.rewired import before_added, before_operator
+from irlint.inference.origins import inputs_of
+from irlint.model import Node
 from irlint.model.tensor import FLOATS, Tensor
 
 #: The number of nodes whose results may lose their last user.
@@ -38,17 +38,10 @@ def doubles_input(case: Case) -> bool:
         if edit.kind != "input" or edit.swaps or node is None or before is None or edit.value == before.name:
             continue
         others = [each for each in node.inputs if each is not None and each is not before]
-        given = [_before_cast(each, case.inputs.makers) for each in others]
+        given = [before_operator(each, CAST, case.inputs.makers) for each in others]
         if any(each is not None and each.name == edit.value for each in given):
             return True
     return False
-
-
-def _before_cast(value: Value, makers: Makers) -> Value | None:
-    """The input of the Cast that computes a value; None if no Cast does."""
-    maker = makers.of(value)
-    node = maker.node if maker is not None else None
-    return node.inputs[0] if node is not None and node.op == CAST and node.inputs else None
 
 
 def disconnects(case: Case, *, inputs_only: bool = False) -> bool:

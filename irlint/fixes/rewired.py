@@ -94,7 +94,7 @@ def bypassed(node: Node, nodes: Sequence[Node], inputs: Inputs) -> Iterator[Cand
     """
     for port, value in enumerate(node.inputs):
         before = before_added(value, inputs.makers)
-        is_transposed = before is not None and before_transpose(value, inputs.makers) is before
+        is_transposed = before is not None and before_operator(value, TRANSPOSE, inputs.makers) is before
         dtypes = [dtype_of(inputs.known.types.get(each)) for each in (before, value) if each is not None]
         if before is not None and (is_transposed or dtypes[0] in FLOATS or dtypes[0] != dtypes[-1]):
             is_usual = _is_usual(node, port, inputs)
@@ -103,7 +103,8 @@ def bypassed(node: Node, nodes: Sequence[Node], inputs: Inputs) -> Iterator[Cand
             yield Candidate((_without(before, node, port, inputs),), PROBABLE, evidence=count)
     for each in nodes:
         value = each.outputs[0]
-        before, users = before_transpose(value, inputs.makers), inputs.users.get(value, ()) if value is not None else ()
+        before = before_operator(value, TRANSPOSE, inputs.makers)
+        users = inputs.users.get(value, ()) if value is not None else ()
         if before is not None and users and all(_gives_shape(user, value, inputs) for user in users):
             yield Candidate(tuple(_without(before, user, 0, inputs) for user in users), PROBABLE, each, evidence=1)
 
@@ -222,11 +223,11 @@ def before_added(value: Value | None, makers: Makers) -> Value | None:
     return node.inputs[0] if node is not None and node.op in ADDED and node.inputs else None
 
 
-def before_transpose(value: Value | None, makers: Makers) -> Value | None:
-    """The input of the Transpose that computes a value; None if no Transpose does."""
+def before_operator(value: Value | None, op: str, makers: Makers) -> Value | None:
+    """The first input of the node that computes a value; None if the node has another operator."""
     maker = makers.of(value) if value is not None else None
     node = maker.node if maker is not None else None
-    return node.inputs[0] if node is not None and node.op == TRANSPOSE and node.inputs else None
+    return node.inputs[0] if node is not None and node.op == op and node.inputs else None
 
 
 def _earlier_values(node: Node, given: Type | None, inputs: Inputs) -> Mapping[Shape, Sequence[Value]]:
