@@ -159,15 +159,25 @@ def transposed_before(node: Node, nodes: Sequence[Node], editor: Editor) -> Iter
         return
     transposes = ((inverse_order(each), each) for each in nodes if each.op == TRANSPOSE)
     undone = {order: downstream(each, editor.graph) for order, each in transposes if order}
-    for at, each in enumerate(user for user in (node, *nodes) if user.op != TRANSPOSE):
+    # A Transpose whose input only it uses can take another order of axes instead.
+    for at, each in enumerate((node, *nodes)):
+        places = [(each, 0)] if each.op != TRANSPOSE else _uses(each.inputs[0], editor)
+        if each.op == TRANSPOSE and len(places) == 1:
+            continue
         given = inputs_of(each, editor.known)[:1]
         shape = given[0].shape if given and isinstance(given[0], Tensor) else None
         rank = len(shape or ())
         for order in dict.fromkeys((*undone, *(layouts(rank) if at else ()))):
             is_undone = each in undone.get(order, ())
             if len(order) == rank and (is_undone or order in layouts(rank)):
-                edit = editor.inserted(TRANSPOSE, each, 0, (("perm", order),))
-                yield Candidate((edit,), POSSIBLE, each, evidence=-at)
+                edits = (editor.inserted(TRANSPOSE, *use, (("perm", order),)) for use in places)
+                yield Candidate(tuple(edits), POSSIBLE, each, evidence=-at)
+
+
+def _uses(value: Value | None, editor: Editor) -> list[tuple[Node, int]]:
+    """(node, input) for all uses of a value."""
+    users = editor.users.get(value, ()) if value is not None else ()
+    return [(user, port) for user in users for port, each in enumerate(user.inputs) if each is value]
 
 
 def transposed_constants(ends: Iterable[tuple[Value, int]], editor: Editor) -> Iterator[Candidate]:

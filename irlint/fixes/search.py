@@ -29,6 +29,7 @@ from irlint.fixes.computed import computed, nodes_that_compute, read_on_other_ax
 from irlint.fixes.conditions import allows_many_sizes
 from irlint.fixes.disconnected import disconnects
 from irlint.fixes.editor import Editor
+from irlint.fixes.elsewhere import elsewhere, is_doubted, is_supported, or_help
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
@@ -79,10 +80,9 @@ from irlint.inference.known import Known
 from irlint.inference.origins import Makers, inputs_of, shape_of
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import downstream
-from irlint.model.tensor import Tensor
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
-from irlint.ops.shared.filters import BIAS_MISMATCH, CHANNELS_MISMATCH, KERNEL_SHAPE_MISMATCH
+from irlint.ops.shared.filters import BIAS_MISMATCH, CHANNELS_MISMATCH
 from irlint.records import record, replaced
 
 #: The shape functions are asked at most this many times for one file.
@@ -117,6 +117,10 @@ class Found:
     written: bool
     #: Whether the general help of the rule is printed as well: it states another cause that is as likely.
     or_help: bool
+    #: Whether the rest of the model supports the edits.
+    supported: bool = True
+    #: Less likely edits of other places that fix as much.
+    elsewhere: tuple[tuple[Edit, ...], ...] = ()
 
 
 class Search:
@@ -153,8 +157,20 @@ class Search:
         if len(alternatives) > 1 and any(tried.outcome.in_body for tried in best):
             return None
         case = replaced(case, unused_value_fixes=trials is not None and self._unused_value_fixes(problem, trials))
-        or_help = self._or_help(problem, case.candidate) or (may_lack_node(case) and len(alternatives) == 1)
-        return Found(alternatives, shared(best), not is_unsure(case), not is_only_shown(case), or_help)
+        help = or_help(problem, case.candidate, self.inputs, self.clashes)
+        help = help or (may_lack_node(case) and len(alternatives) == 1)
+        others = self._elsewhere(problem, best, rivals)
+        sure = not is_unsure(case) and not is_doubted(best, others)
+        return Found(alternatives, shared(best), sure, not is_only_shown(case), help, is_supported(best), others)
+
+    def _elsewhere(self, problem: Problem, best: Sequence[Tried], every: list[Tried]) -> tuple[tuple[Edit, ...], ...]:
+        if is_supported(best) or problem.fault.rule.family == ELEMENT_TYPES:
+            return ()
+        if not problem.graph and not any(tried.candidate.resizes_input for tried in every):
+            sizes = resized(problem, self.clashes.of(problem), self.editor, self.trials)
+            every = [*every, *self._tried(sizes, problem, self.trials)]
+        fitting = [each for each in every if each in best or not is_rejected(self._case(each, problem))]
+        return elsewhere(best, fitting, self.inputs)
 
     def _case(self, tried: Tried, problem: Problem, rivals: Sequence[Tried] = ()) -> Case:
         others = tuple(each.candidate for each in rivals if each.order[0] <= tried.order[0] and each is not tried)
@@ -171,20 +187,6 @@ class Search:
     def _requirement_count(self, tried: Tried, problem: Problem) -> int:
         answered = self.trials.answer_after(tried.candidate.edits, problem.node) if problem.node is not None else None
         return len(answered[0].requirements) if answered is not None else 0
-
-    def _or_help(self, problem: Problem, candidate: Candidate) -> bool:
-        """Whether the general help states another cause that is as likely, such as a wrong constant."""
-        about_axes = isinstance(candidate.subject, str) and "ax" in candidate.subject
-        if problem.fault.rule in (CHANNELS_MISMATCH, BROADCAST_MISMATCH) and candidate.grade == ONLY_SUGGESTED:
-            return True
-        if problem.fault.rule is KERNEL_SHAPE_MISMATCH and not candidate.sure:
-            return True
-        if problem.node is None or candidate.evidence or not about_axes or candidate.node not in (None, problem.node):
-            return False
-        ranks = [each.rank for each in inputs_of(problem.node, self.known) if isinstance(each, Tensor)]
-        if problem.fault.rule is AXIS_OUT_OF_RANGE and len(ranks) > 1 and len(set(ranks)) == 1:
-            return False
-        return any(self.makers.is_constant(value) for value, _ in self.clashes.of(problem))
 
     def _best(
         self, problem: Problem, trials: Trials | SizeTrials, refused: Collection[tuple[Edit, ...]]

@@ -7,7 +7,7 @@ from functools import cache
 from itertools import count, islice, takewhile
 from math import gcd
 
-from irlint.contracts.simplified import simplified
+from irlint.contracts.simplified import simplified, without_common_factors
 from irlint.contracts.sizes import ALL, Sizes, met, solved
 from irlint.dims import Dim, Expr, MaybeDim, Shape, TooComplex, evaluated, symbols
 from irlint.findings.edits import Edit
@@ -45,6 +45,9 @@ NEIGHBORS = 8
 
 #: An input with at least this many axes is taken for an image, whose spatial sizes change together.
 IMAGE = 4
+
+#: An image has at most this many channels. A larger axis 1 is a spatial axis, or has the channels of features.
+CHANNELS = 4
 
 #: Inputs of the model are redeclared first if one of this many nodes, the nearest to the faulty one, takes them.
 NEAR = 8
@@ -203,8 +206,12 @@ def _axes_to_resize(shape: Shape, axes: tuple[int, ...]) -> list[tuple[int, ...]
             at for at, dim in enumerate(shape) if at in long or (dim != 1 and dim in [shape[each] for each in long])
         )
     spatial = tuple(axis for axis in long if axis > 1) if is_image else ()
-    single = [(axis,) for axis in axes if axis != 1 or not is_image]
+    single = [(axis,) for axis in axes if axis != 1 or not is_image or _exceeds(shape[1], CHANNELS)]
     return [each for each in dict.fromkeys((long, spatial, *single)) if each]
+
+
+def _exceeds(size: MaybeDim, limit: int) -> bool:
+    return isinstance(size, int) and size > limit
 
 
 def _is_oblong(shape: Shape, axes: tuple[int, ...]) -> bool:
@@ -338,7 +345,8 @@ class Allowed:
 def _allowed(demands: Iterable[Sequence[Relation]]) -> Allowed | None:
     """The allowed new sizes; None if every requirement names other symbols than the new size."""
     new = symbols(FRESH)
-    of_one = [each for each in demands if {name for one in each for name in _names(one)} == new]
+    divided = ([without_common_factors(relation) for relation in relations] for relations in demands)
+    of_one = [each for each in divided if {name for one in each for name in _names(one)} == new]
     allowed = Allowed(ALL)
     for relations in of_one:
         sizes = solved([simplified(each) for each in relations]) if _is_short(relations) else None

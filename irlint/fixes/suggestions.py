@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from importlib import import_module
 from itertools import islice
@@ -11,16 +11,14 @@ from irlint.binding.calls import ATTRIBUTE_KIND, INPUT_COUNT
 from irlint.checks.declared import TYPE_CONTRADICTED
 from irlint.checks.hygiene import UNUSED_NODE
 from irlint.checks.structure import CYCLE
-from irlint.dims import product
-from irlint.findings.edits import Edit, Fix, message
-from irlint.findings.faults import Severity
-from irlint.findings.wording import counted
+from irlint.findings.edits import Edit, Fix
+from irlint.findings.faults import OF_SIZES, Severity
 from irlint.fixes.rechecking import Rechecked
-from irlint.fixes.written import as_data
+from irlint.fixes.suggestion import Suggestion, as_data
 from irlint.inference.origins import Makers
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import Problem
-from irlint.records import record, replaced
+from irlint.records import replaced
 
 if TYPE_CHECKING:
     from irlint.fixes.flow import Flow
@@ -54,42 +52,6 @@ TRANSPOSED = "transpose its numbers, if only their order is wrong"
 
 #: No corrections are derived from a document with more problems, or more bytes.
 MOST_PROBLEMS, LONGEST = 1_000, 1 << 24
-
-
-@record
-class Suggestion:
-    """Alternative edits that fix a problem equally well."""
-
-    problem: Problem
-    alternatives: tuple[tuple[Edit, ...], ...]
-    #: The outcome of the first alternative.
-    outcome: Outcome
-    #: A further alternative, as text.
-    help: str = ""
-    #: Whether no caution applies. Otherwise the edits are not written.
-    sure: bool = True
-    #: Whether the edits may be written. The user decides on other sizes of inputs.
-    written: bool = True
-
-    @property
-    def text(self) -> str:
-        """``set `axis = 1`; this also fixes 3 more``."""
-        index = self.problem.node.index if self.problem.node is not None else None
-        texts = _joined([message(edits, index) for edits in self.alternatives])
-        more, stale = len(self.outcome.fixed) - 1, len(self.outcome.stale)
-        also = f"; this also fixes {more} more" if more > 0 else ""
-        follow = f"; then update {counted(stale, 'declaration')}" if stale else ""
-        return f"{', or '.join(texts)}{also}{follow}" + f"; or {self.help}" * bool(self.help)
-
-    @property
-    def fix(self) -> Fix | None:
-        """The edits, if there is only one alternative that can be written."""
-        writable = all(map(_is_writable, self.alternatives[0]))
-        return (
-            Fix(self.alternatives[0], "unsafe")
-            if len(self.alternatives) == 1 and writable and self.sure and self.written and not self.help
-            else None
-        )
 
 
 class Suggestions:
@@ -233,6 +195,14 @@ class Suggestions:
             suggestion = replaced(suggestion, sure=False)
         self._found.append(suggestion)
         return suggestion
+
+    def may_be_of_weights(self, problem: Problem) -> bool:
+        """Whether weights of another shape may be the cause of an error (see ``Suggestion.may_be_of_weights``)."""
+        rule = problem.fault.rule
+        if not problem.is_error or problem.because is not None or problem.node is None or rule is TYPE_CONTRADICTED:
+            return False
+        found = self.of(problem) if rule.family in OF_SIZES else None
+        return rule.family in OF_SIZES and (found is None or found.may_be_of_weights)
 
     def odd_shapes(self, problem: Problem) -> list[OddShape]:
         """The constants whose shapes cause the problem, and differ from those of their twins in other blocks.
@@ -388,10 +358,13 @@ class Suggestions:
                 continue
             help = problem.fault.help if found.or_help else ""
             may_name = not self.known.format.ports_declare
-            alternatives = tuple(
-                tuple(as_data(each, graph, may_name=may_name) for each in edits) for edits in found.alternatives
+            alternatives, others = (
+                tuple(tuple(as_data(each, graph, may_name=may_name) for each in edits) for edits in several)
+                for several in (found.alternatives, found.elsewhere)
             )
-            suggestion = Suggestion(problem, alternatives, found.outcome, help, found.sure, found.written)
+            suggestion = Suggestion(
+                problem, alternatives, found.outcome, help, found.sure, found.written, found.supported, others
+            )
             if suggestion.fix is None:
                 return suggestion if first is None else first
             if self._is_confirmed(suggestion.fix, problem):
@@ -424,26 +397,3 @@ def _best(problem: Problem, found: Sequence[tuple[tuple[Edit, ...], Outcome]]) -
     if not 0 < len(best) <= SUGGESTED:
         return None
     return Suggestion(problem, tuple(edits for edits, _ in best), best[0][1])
-
-
-def _is_writable(edit: Edit) -> bool:
-    """Whether the new elements of a changed constant are known: their number and their order stay."""
-    if edit.kind != "constant" or edit.of == "entries":
-        return True
-    if edit.order:
-        return False
-    return edit.of == "type" or product(edit.before or ()) == product(edit.value)
-
-
-def _joined(texts: Iterable[str]) -> list[str]:
-    """The texts. Two that differ in one number become one: ``change 100 to 96 or 104 on axes 2 and 3``."""
-    found: list[str] = []
-    for text in dict.fromkeys(texts):
-        before, words = found[-1].split() if found else [], text.split()
-        differing = [at for at, (one, other) in enumerate(zip(before, words)) if one != other]
-        if len(before) == len(words) and len(differing) == 1 and words[differing[0]].isdecimal():
-            before[differing[0]] += f" or {words[differing[0]]}"
-            found[-1] = " ".join(before)
-        else:
-            found.append(text)
-    return found

@@ -8,22 +8,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from irlint.checks.declared import TYPE_CONTRADICTED
 from irlint.contracts.implied import symbols_in
 from irlint.contracts.simplified import without_common_factors
 from irlint.contracts.sizes import ALL, Sizes, met, solved
 from irlint.dims import Dim, MaybeDim, Shape, symbol
 from irlint.findings.edits import Edit, message
-from irlint.findings.faults import OF_SIZES
 from irlint.findings.report import Finding
 from irlint.fixes.axes import mixes_axes
 from irlint.fixes.clashes import Clashes
 from irlint.fixes.editor import STRIDES
+from irlint.fixes.elsewhere import NAMED as ALTERNATIVES
 from irlint.fixes.explaining import every_problem
 from irlint.fixes.inserted import RESHAPE
 from irlint.fixes.node_edits import NodeEdits
 from irlint.fixes.other_values import SPATIAL
 from irlint.fixes.rechecking import Outcome, Rechecked
+from irlint.fixes.suggestion import WEIGHTS, place
 from irlint.inference.known import Demand, Known
 from irlint.inference.origins import Makers, shape_of, sources
 from irlint.inference.walk import Walk
@@ -85,12 +85,8 @@ def with_weights(suggestions: Suggestions, problems: Sequence[Problem], findings
     search = WeightShapes(suggestions.makers, suggestions.rechecked)
     found: dict[int, list[Replacement]] = {}
     searched = 0
-    for problem, finding in zip(problems, findings):
-        if problem.because is not None or finding.fix is not None or id(problem) in found:
-            continue
-        if not problem.is_error or problem.node is None or searched >= FINDINGS:
-            continue
-        if problem.fault.rule is TYPE_CONTRADICTED or problem.fault.rule.family not in OF_SIZES:
+    for problem in problems:
+        if id(problem) in found or searched >= FINDINGS or not suggestions.may_be_of_weights(problem):
             continue
         searched += 1
         replacements = search.replacements(problem)
@@ -98,7 +94,7 @@ def with_weights(suggestions: Suggestions, problems: Sequence[Problem], findings
             found.setdefault(id(each), replacements)
     return [
         _with_replacements(finding, problem, found[id(problem)], suggestions)
-        if id(problem) in found and finding.fix is None
+        if id(problem) in found and suggestions.may_be_of_weights(problem)
         else finding
         for problem, finding in zip(problems, findings)
     ]
@@ -110,6 +106,11 @@ def _with_replacements(
     """The finding with the replacements as suggestions, in place of edits that fix fewer problems."""
     suggestion, most = suggestions.of(problem), len(replacements[0].outcome.fixed)
     texts = [each.text for each in replacements]
+    if suggestion is not None and suggestion.fix is not None:
+        named = suggestion.elsewhere
+        if len(suggestion.outcome.fixed) <= most and all(place(each) != WEIGHTS for each in named):
+            named = (*named, *(each.edits for each in replacements))[: ALTERNATIVES - 1]
+        return replaced(finding, suggestion=replaced(suggestion, elsewhere=named).text)
     if suggestion is None:
         texts.append(finding.help)
     elif len(suggestion.outcome.fixed) >= most:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from irlint import checks, parsers
 from irlint.dims import Shape
-from irlint.findings.faults import OF_SIZES, Severity
+from irlint.findings.faults import Severity
 from irlint.findings.report import CheckedFile, Finding, Operand, Related, Silenced, with_roots
 from irlint.findings.wording import bounded
 from irlint.inference.known import Known
@@ -74,7 +74,7 @@ def _inspected(path: str, data: bytes | None, settings: Settings) -> tuple[Check
         if len(found) < len(suggestions.problems):
             suggestions.again()
         findings = _with_suggestions(suggestions, found, findings)
-        if any(map(_may_be_of_weights, found, findings)) and any(graph.constants for graph in _graphs(model)):
+        if any(map(suggestions.may_be_of_weights, found)) and any(graph.constants for graph in _graphs(model)):
             from irlint.fixes.weight_shapes import with_weights
 
             findings = with_weights(suggestions, found, findings)
@@ -187,12 +187,6 @@ def _with_safe_fixes(known: Known, found: list[Problem], findings: list[Finding]
         replaced(finding, fix=Fix(each, replacements=texts)) if each else finding
         for finding, each, texts in zip(findings, edits, replacements)
     ]
-
-
-def _may_be_of_weights(problem: Problem, finding: Finding) -> bool:
-    """Whether weights of another shape are searched for a finding."""
-    is_root = problem.is_error and problem.because is None and problem.node is not None
-    return is_root and finding.fix is None and problem.fault.rule.family in OF_SIZES
 
 
 def _may_ignore(model: Model) -> bool:

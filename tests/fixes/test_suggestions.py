@@ -44,7 +44,7 @@ SUGGESTIONS = """
 (float[1,64,8,8] x, float[64,1,3,3] w) => (float[1,64,6,6] y) { y = Conv <group = 5> (x, w) }        | set `group = 64`
 (float[8,4] x, float[2,8] z) => (float[2,4] y) { y = MatMul (x, z) }                                 | swap inputs 0 and 1
 (float[2,48,8] x) => (float[2,48,?] y) <int64[3] t = {2, 47, -1}> { y = Reshape (x, t) }             | change 47 to 48 in constant `t` (entry 1)
-(float[2,3,1] x) => (float[2,3] y) <int64[1] a = {1}> { y = Squeeze (x, a) }                         | change 1 to 2 in constant `a`
+(float[2,3,1] x) => (float[2,3] y) <int64[1] a = {1}> { y = Squeeze (x, a) }                         | change 1 to 2 in constant `a`; or, less likely, insert a Transpose with `perm = [0, 2, 1]` before input 0
 (float[2,3] x) => (float[2,3] y) { s = Neg (x) t = Exp (x) z = Abs (x) u = Add (t, z) y = Add (u, sn) }  | connect `s`, which nothing uses, as input 1
 (float[4,2] w, float[2,4] x, float[4] b) => (float[4,4] y) { t = MatMul (x, w) y = Add (t, b) }      | swap inputs 0 and 1 in MatMul[0]
 (float[1,3,8,8] x, float[4,3,3,3] w, float[4,8,8] b) => (float[1,4,8,8] y) { t = Conv <pads = [0,0,0,0]> (x, w) y = Add (t, b) } | set `pads = [1, 1, 1, 1]` in Conv[0]
@@ -57,7 +57,7 @@ SUGGESTIONS = """
 (float[2,3] x, float16[2,3] z) => (float[2,3] y) { a = Cast <to = 10> (x) b = Relu (a) y = Add (b, x) } | set `to = 1` in Cast[0]
 (float[b,s,8] x, float[8] w) => (float[b,s,8] y) { q = Mul (x, x) m = ReduceMean <axes = [-1], keepdims = 0> (q) r = Sqrt (m) d = Div (x, r) y = Mul (d, w) } | set `keepdims = 1` in ReduceMean[1]; this also fixes 1 more
 (float[1,8,6] x, float[4,4,1] w) => (float[1,4,6] y) { a, b = Split <axis = 2> (x) y = Conv (a, w) } | set `axis = 1` in Split[0]
-(float[1,70,9] x) => (float[1,64,9] y, float[1,6,9] z) <int64[2] s = {64, 80}> { y, z = Split <axis = 1> (x, s) } | change 80 to 6 in constant `s` (entry 1)
+(float[1,70,9] x) => (float[1,64,9] y, float[1,6,9] z) <int64[2] s = {64, 80}> { y, z = Split <axis = 1> (x, s) } | change 80 to 6 in constant `s` (entry 1); or, less likely, change 70 to 144 on axis 1 of input `x`
 (float[1,8,9] x, float[4,4,1] w) => (float[1,4,9] y) <int64[2] s = {6, 2}> { a, b = Split <axis = 1> (x, s) y = Conv (b, w) } | change [6, 2] to [4, 4] in constant `s`
 (float[1,3,4,4] x) => (float[1,3,8,8] y) <float[2] s = {2, 2}> { y = Resize (x, "", s) }             | change [2, 2] to [1, 1, 2, 2] in constant `s`
 (float[1,4,8,8] x, float[1,4,6,6] z) => (float[1,8,6,6] y) <int64[4] t = {1, 4, 5, 5}> { e = Resize (x, "", "", t) y = Concat <axis = 1> (e, z) } | change 5 to 6 in constant `t` (entries 2 and 3)
@@ -66,16 +66,16 @@ SUGGESTIONS = """
 (float[1,2,2,5] x) => (float[1,2,2,5] y) <float[2] s = {1, 1}> { y = PRelu (x, s) }                  | reshape constant `s` from [2] to [2, 1, 1], or reshape constant `s` from [2] to [2, 1]
 (float[2,3,1,5] x) => (float[5,2,3] y) { y = Transpose <perm = [2,0,1]> (x) }                        | declare input `x` as [2, 3, 5]
 (float[2,3,4,5] x) => (float[5,2,3] y) { y = Transpose <perm = [2,0,1]> (x) }                        |
-(float[2,4,1,1] x, float[4,3] w) => (float[2,3] y) <int64[1] a = {3}> { s = Squeeze (x, a) y = MatMul (s, w) } | change [3] to [2, 3] in constant `a`
+(float[2,4,1,1] x, float[4,3] w) => (float[2,3] y) <int64[1] a = {3}> { s = Squeeze (x, a) y = MatMul (s, w) } | change [3] to [2, 3] in constant `a`; or, less likely, insert a Flatten with `axis = 1` before input 0
 (float[2,3] x) => (float[2,3] y) { a = Relu (x) b = Abs (a) t = Exp (b) y = Neg (Relu_output_1) }    | connect `t`, which nothing uses, as input 0, and insert a Relu before input 0
 (float[1,2,100,100] x, float[2,2,2,2] w, float[4,2,2,2] v) => (float[1,2,?,?] y) { p = MaxPool <kernel_shape = [2,2], strides = [2,2]> (x) q = MaxPool <kernel_shape = [2,2], strides = [2,2]> (p) r = MaxPool <kernel_shape = [2,2], strides = [2,2]> (q) a = ConvTranspose <strides = [2,2]> (r, w) b = Concat <axis = 1> (q, a) c = ConvTranspose <strides = [2,2]> (b, v) d = Concat <axis = 1> (p, c) y = ConvTranspose <strides = [2,2]> (d, v) } | set `output_padding = [1, 1]` in ConvTranspose[3], or change 100 to 96 or 104 on axes 2 and 3 of input `x`
-(int8[12,16,3] x, float[4,4] q) => (float[?,?,?] y) <float[16] s = {1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1}> { y = DequantizeLinear <axis = 0> (x, s) } | insert a Transpose with `perm = [1, 0, 2]` before input 0, or change 12 to 16 on axis 0 of input `x`
+(int8[12,16,3] x, float[4,4] q) => (float[?,?,?] y) <float[16] s = {1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1}> { y = DequantizeLinear <axis = 0> (x, s) } | insert a Transpose with `perm = [1, 0, 2]` before input 0, or change 12 to 16 on axis 0 of input `x`; or, less likely, change 16 to 12 on axis 0 of constant `s`
 (float[1,4,5] x, float[1,6,5] z, float[1,3,3] q) => (float[1,3,6] b, float[1,3,9] c, float[?,?,?] y) { b = Concat <axis = 2> (q, q) c = Concat <axis = 2> (b, q) y = Concat <axis = 2> (x, z) } |
 (float[1,4,5] x, float[1,6,5] z, float[1,3,3] q) => (float[1,3,6] b, float[1,6,3] c, float[?,?,?] y) { b = Concat <axis = 2> (q, q) c = Concat <axis = 1> (q, q) y = Concat <axis = 2> (x, z) } | set `axis = 1`
 (float[1,9,4] x, float[2] w) => (float[?,?,?] y) <int64[1] b = {0}, int64[1] e = {3}, int64[1] a = {2}> { s = Slice (x, b, e, a) y = Mul (s, w) } | change 3 to 2 in constant `e`, or change 4 to 2 on axis 2 of input `x`
 (float[8,4] x, float[8,3] w) => (float[4,3] y) { t = Relu (x) y = MatMul (t, w) }                    | insert a Transpose with `perm = [1, 0]` before input 0
 (float[2,4,8] x, float[3,4,8] w) => (float[?,?,?] y) { t = Relu (x) y = MatMul (t, w) }              |
-(float[2,7,48] x) => (float[?,?] y) <int64[4] t = {2, 7, 3, 8}, int64[2] u = {14, -1}> { r = Reshape (x, t) y = Reshape (r, u) } | change 3 to 6 in constant `t` (entry 2), or change 8 to 16 in constant `t` (entry 3)
+(float[2,7,48] x) => (float[?,?] y) <int64[4] t = {2, 7, 3, 8}, int64[2] u = {14, -1}> { r = Reshape (x, t) y = Reshape (r, u) } | change 3 to 6 in constant `t` (entry 2), or change 8 to 16 in constant `t` (entry 3); or, less likely, change 48 to 24 on axis 2 of input `x`
 (float[3,N] x) => (float[3] y, int64[?] j) <int64[1] a = {2}, int64[1] k = {2}> { y = ReduceSum <keepdims = 0> (x, a) i, j = TopK <axis = 0> (y, k) } |
 (float[2,3] x, float[2,3,4,5] z) => (float[2,3] y, float[2,3,4,5] v) { y = Softmax <axis = 1> (x) v = Softmax <axis = 5> (z) } |
 (float[2,3,4,5] x, float[2,3,4,5] z) => (float[2,3,4,5] y, float[2,3,4,5] v) { y = Softmax <axis = 2> (x) v = Softmax <axis = 5> (z) } | set `axis = 2`
@@ -90,7 +90,7 @@ SUGGESTIONS = """
 (int64[N,8] x, float[8] w) => (float[N,8] y) { a = Neg (x) y = Mul (a, w) } | insert a Cast with `to = float32` before input 0
 (float[1,16,16,8] x) => (float[1,?,16,8] y) <int64[6] t = {1, 4, 4, 4, 2, 8}, int64[4] u = {1, -1, 16, 8}> { r = Reshape (x, t) y = Reshape (r, u) } |
 (float[1,16,16,8] x) => (float[?,?,8] y) <int64[6] t = {1, 4, 4, 4, 4, 8}, int64[3] u = {-1, 49, 8}> { r = Reshape (x, t) y = Reshape (r, u) } |
-(float[4,5] x) => (int64[2] y) <int64 i = {0}, int64[1] k = {7}> { s = Shape (x) g = Gather (s, i) y = Concat <axis = 0> (k, g) } | reshape constant `i` from [] to [1]
+(float[4,5] x) => (int64[2] y) <int64 i = {0}, int64[1] k = {7}> { s = Shape (x) g = Gather (s, i) y = Concat <axis = 0> (k, g) } | reshape constant `i` from [] to [1]; or, less likely, insert an Unsqueeze with `axes = [0]` before input 1
 (float[4] x, float[1] z) => (float[2] y) { r = ReduceSum <keepdims = 0> (x) t = Neg (r) y = Concat <axis = 0> (z, t) } | insert an Unsqueeze with `axes = [0]` before input 1
 (float[1,32,3,32] x, float[8,3,3,3] w) => (float[1,8,30,30] y) { y = Conv (x, w) }                   | change 32 and 3 to 3 and 32 on axes 1 and 2 of input `x`
 (float[1,1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,6,6] y) { y = Conv (x, w) }                     | declare input `x` as [1, 3, 8, 8]
@@ -148,7 +148,8 @@ def test_what_is_not_suggested() -> None:
     assert not any("nothing uses" in finding.suggestion for finding in check(recurrent).findings)
     copied = "(float[2,7,48] x) => (float[?,?,?,?] y) <int64[4] t = {0, 0, 3, 8}> { y = Reshape (x, t) }"
     assert [finding.suggestion for finding in check(copied).findings] == [
-        "change 3 to 6 in constant `t` (entry 2), or change 8 to 16 in constant `t` (entry 3)"
+        "change 3 to 6 in constant `t` (entry 2), or change 8 to 16 in constant `t` (entry 3);"
+        " or, less likely, change 48 to 24 on axis 2 of input `x`"
     ]
 
 

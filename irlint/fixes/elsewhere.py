@@ -1,0 +1,97 @@
+"""What a report names beside the best candidates: changes elsewhere that fit as well, and the general help of the rule.
+
+Without evidence in the rest of the model, the best candidate is only the likeliest of several places that may be wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from irlint.findings.edits import Edit
+from irlint.fixes.candidate import Candidate
+from irlint.fixes.clashes import Clashes
+from irlint.fixes.inputs import Inputs
+from irlint.fixes.other_values import EVIDENT, LAST_RESORT, ONLY_SUGGESTED
+from irlint.fixes.ranking import Tried
+from irlint.fixes.suggestion import DECLARATION, WEIGHTS, place
+from irlint.inference.origins import inputs_of
+from irlint.model import Problem
+from irlint.model.tensor import Tensor
+from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
+from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
+from irlint.ops.shared.filters import CHANNELS_MISMATCH, KERNEL_SHAPE_MISMATCH
+
+#: At most this many changes are named, with the best ones.
+NAMED = 3
+
+#: Multiples of this number are usual sizes.
+ROUND = 8
+
+
+def is_supported(best: Sequence[Tried]) -> bool:
+    """Whether the rest of the model supports the best candidate."""
+    return best[0].candidate.grade == EVIDENT or best[0].candidate.evidence > 0
+
+
+def elsewhere(best: Sequence[Tried], every: Sequence[Tried], inputs: Inputs) -> tuple[tuple[Edit, ...], ...]:
+    """Edits of other kinds of places than the best candidates change, which fix as much; the likeliest of each kind.
+
+    ``every`` has all candidates that fix the problem.
+    """
+    places = {place(tried.candidate.edits) for tried in best}
+    values = {each for tried in best for each in _changed_values(tried.candidate, inputs)}
+    found: dict[str, tuple[Edit, ...]] = {}
+    for tried in sorted(every, key=lambda each: each.order[1:]):
+        candidate, fixes_less = tried.candidate, len(tried.outcome.fixed) < len(best[0].outcome.fixed)
+        if fixes_less or place(candidate.edits) in places or _is_far_fetched(candidate):
+            continue
+        if values.isdisjoint(_changed_values(candidate, inputs)):
+            found.setdefault(place(candidate.edits), candidate.edits)
+    return tuple(found.values())[: max(NAMED - len(best), 0)]
+
+
+def is_doubted(best: Sequence[Tried], others: Sequence[tuple[Edit, ...]]) -> bool:
+    """Whether the best candidate changes several constants, although another size of an input fits them all."""
+    return len(best[0].candidate.edits) > 1 and any(place(edits) == DECLARATION for edits in others)
+
+
+def _changed_values(candidate: Candidate, inputs: Inputs) -> Iterator[str]:
+    """The values that a candidate declares, rewrites, or replaces by the result of a new node."""
+    for edit in candidate.edits:
+        value = inputs.edited(edit)[1] if edit.kind == "insert" else None
+        if edit.kind in ("constant", "declaration"):
+            yield edit.name
+        elif value is not None:
+            yield value.name
+
+
+def _is_far_fetched(candidate: Candidate) -> bool:
+    """Whether a candidate swaps inputs, is a last resort, or declares a size that few people would choose."""
+    if candidate.swaps or (candidate.grade == LAST_RESORT and place(candidate.edits) != WEIGHTS):
+        return True
+    declared = (edit for edit in candidate.edits if edit.kind == "declaration" and edit.shape is not None)
+    pairs = (pair for edit in declared for pair in zip(edit.before or (), edit.shape or ()) if pair[0] != pair[1])
+    return any(
+        isinstance(old, int) and isinstance(new, int) and new % ROUND and _roundness(new) <= _roundness(old)
+        for old, new in pairs
+    )
+
+
+def _roundness(size: int) -> int:
+    """The largest power of 2 that divides a size."""
+    return size & -size
+
+
+def or_help(problem: Problem, candidate: Candidate, inputs: Inputs, clashes: Clashes) -> bool:
+    """Whether the general help states another cause that is as likely, such as a wrong constant."""
+    about_axes = isinstance(candidate.subject, str) and "ax" in candidate.subject
+    if problem.fault.rule in (CHANNELS_MISMATCH, BROADCAST_MISMATCH) and candidate.grade == ONLY_SUGGESTED:
+        return True
+    if problem.fault.rule is KERNEL_SHAPE_MISMATCH and not candidate.sure:
+        return True
+    if problem.node is None or candidate.evidence or not about_axes or candidate.node not in (None, problem.node):
+        return False
+    ranks = [each.rank for each in inputs_of(problem.node, inputs.known) if isinstance(each, Tensor)]
+    if problem.fault.rule is AXIS_OUT_OF_RANGE and len(ranks) > 1 and len(set(ranks)) == 1:
+        return False
+    return any(inputs.makers.is_constant(value) for value, _ in clashes.of(problem))
