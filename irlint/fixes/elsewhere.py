@@ -11,6 +11,7 @@ from irlint.findings.edits import Edit
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.clashes import Clashes
 from irlint.fixes.inputs import Inputs
+from irlint.fixes.inserted import FLATTEN
 from irlint.fixes.other_values import EVIDENT, LAST_RESORT, ONLY_SUGGESTED
 from irlint.fixes.ranking import Tried
 from irlint.fixes.suggestion import DECLARATION, WEIGHTS, place
@@ -24,6 +25,9 @@ from irlint.ops.shared.filters import CHANNELS_MISMATCH, KERNEL_SHAPE_MISMATCH
 #: At most this many changes are named, with the best ones.
 NAMED = 3
 
+#: The places of data, from which sizes come.
+OF_DATA = (DECLARATION, WEIGHTS)
+
 #: Multiples of this number are usual sizes.
 ROUND = 8
 
@@ -36,23 +40,27 @@ def is_supported(best: Sequence[Tried]) -> bool:
 def elsewhere(best: Sequence[Tried], every: Sequence[Tried], inputs: Inputs) -> tuple[tuple[Edit, ...], ...]:
     """Edits of other kinds of places than the best candidates change, which fix as much; the likeliest of each kind.
 
-    ``every`` has all candidates that fix the problem.
+    Inputs of the model and weights come first. ``every`` has all candidates that fix the problem.
     """
     places = {place(tried.candidate.edits) for tried in best}
     values = {each for tried in best for each in _changed_values(tried.candidate, inputs)}
     found: dict[str, tuple[Edit, ...]] = {}
-    for tried in sorted(every, key=lambda each: each.order[1:]):
-        candidate, fixes_less = tried.candidate, len(tried.outcome.fixed) < len(best[0].outcome.fixed)
-        if fixes_less or place(candidate.edits) in places or _is_far_fetched(candidate):
+    for tried in sorted(every, key=lambda each: (place(each.candidate.edits) not in OF_DATA, each.order[1:])):
+        candidate = tried.candidate
+        is_worse = tried.order[0] > best[0].order[0] + (place(candidate.edits) == WEIGHTS)
+        if is_worse or place(candidate.edits) in places or _is_far_fetched(candidate):
             continue
         if values.isdisjoint(_changed_values(candidate, inputs)):
             found.setdefault(place(candidate.edits), candidate.edits)
-    return tuple(found.values())[: max(NAMED - len(best), 0)]
+    return tuple(found.values())[: max(NAMED - len({tried.candidate.edits for tried in best}), 0)]
 
 
 def is_doubted(best: Sequence[Tried], others: Sequence[tuple[Edit, ...]]) -> bool:
-    """Whether the best candidate changes several constants, although another size of an input fits them all."""
-    return len(best[0].candidate.edits) > 1 and any(place(edits) == DECLARATION for edits in others)
+    """Whether the best candidate fixes several problems, and another declared shape of an input fixes them, too.
+
+    A wrong number in one place rarely causes several problems, and a wrong input does so often.
+    """
+    return len(best[0].outcome.fixed) > 1 and any(place(edits) == DECLARATION for edits in others)
 
 
 def _changed_values(candidate: Candidate, inputs: Inputs) -> Iterator[str]:
@@ -66,8 +74,11 @@ def _changed_values(candidate: Candidate, inputs: Inputs) -> Iterator[str]:
 
 
 def _is_far_fetched(candidate: Candidate) -> bool:
-    """Whether a candidate swaps inputs, is a last resort, or declares a size that few people would choose."""
+    """Whether a candidate swaps inputs, inserts several nodes or a Flatten, is a last resort, or declares odd sizes."""
     if candidate.swaps or (candidate.grade == LAST_RESORT and place(candidate.edits) != WEIGHTS):
+        return True
+    inserted = [edit.name for edit in candidate.edits if edit.kind == "insert"]
+    if len(inserted) > 1 or FLATTEN in inserted:
         return True
     declared = (edit for edit in candidate.edits if edit.kind == "declaration" and edit.shape is not None)
     pairs = (pair for edit in declared for pair in zip(edit.before or (), edit.shape or ()) if pair[0] != pair[1])

@@ -57,7 +57,7 @@ SUGGESTIONS = """
 (float[2,3] x, float16[2,3] z) => (float[2,3] y) { a = Cast <to = 10> (x) b = Relu (a) y = Add (b, x) } | set `to = 1` in Cast[0]
 (float[b,s,8] x, float[8] w) => (float[b,s,8] y) { q = Mul (x, x) m = ReduceMean <axes = [-1], keepdims = 0> (q) r = Sqrt (m) d = Div (x, r) y = Mul (d, w) } | set `keepdims = 1` in ReduceMean[1]; this also fixes 1 more
 (float[1,8,6] x, float[4,4,1] w) => (float[1,4,6] y) { a, b = Split <axis = 2> (x) y = Conv (a, w) } | set `axis = 1` in Split[0]
-(float[1,70,9] x) => (float[1,64,9] y, float[1,6,9] z) <int64[2] s = {64, 80}> { y, z = Split <axis = 1> (x, s) } | change 80 to 6 in constant `s` (entry 1); or, less likely, change 70 to 144 on axis 1 of input `x`
+(float[1,70,9] x) => (float[1,64,9] y, float[1,6,9] z) <int64[2] s = {64, 80}> { y, z = Split <axis = 1> (x, s) } | change 80 to 6 in constant `s` (entry 1)
 (float[1,8,9] x, float[4,4,1] w) => (float[1,4,9] y) <int64[2] s = {6, 2}> { a, b = Split <axis = 1> (x, s) y = Conv (b, w) } | change [6, 2] to [4, 4] in constant `s`
 (float[1,3,4,4] x) => (float[1,3,8,8] y) <float[2] s = {2, 2}> { y = Resize (x, "", s) }             | change [2, 2] to [1, 1, 2, 2] in constant `s`
 (float[1,4,8,8] x, float[1,4,6,6] z) => (float[1,8,6,6] y) <int64[4] t = {1, 4, 5, 5}> { e = Resize (x, "", "", t) y = Concat <axis = 1> (e, z) } | change 5 to 6 in constant `t` (entries 2 and 3)
@@ -66,7 +66,7 @@ SUGGESTIONS = """
 (float[1,2,2,5] x) => (float[1,2,2,5] y) <float[2] s = {1, 1}> { y = PRelu (x, s) }                  | reshape constant `s` from [2] to [2, 1, 1], or reshape constant `s` from [2] to [2, 1]
 (float[2,3,1,5] x) => (float[5,2,3] y) { y = Transpose <perm = [2,0,1]> (x) }                        | declare input `x` as [2, 3, 5]
 (float[2,3,4,5] x) => (float[5,2,3] y) { y = Transpose <perm = [2,0,1]> (x) }                        |
-(float[2,4,1,1] x, float[4,3] w) => (float[2,3] y) <int64[1] a = {3}> { s = Squeeze (x, a) y = MatMul (s, w) } | change [3] to [2, 3] in constant `a`; or, less likely, insert a Flatten with `axis = 1` before input 0
+(float[2,4,1,1] x, float[4,3] w) => (float[2,3] y) <int64[1] a = {3}> { s = Squeeze (x, a) y = MatMul (s, w) } | change [3] to [2, 3] in constant `a`; or, less likely, insert a Squeeze with `axes = [2]` before input 0
 (float[2,3] x) => (float[2,3] y) { a = Relu (x) b = Abs (a) t = Exp (b) y = Neg (Relu_output_1) }    | connect `t`, which nothing uses, as input 0, and insert a Relu before input 0
 (float[1,2,100,100] x, float[2,2,2,2] w, float[4,2,2,2] v) => (float[1,2,?,?] y) { p = MaxPool <kernel_shape = [2,2], strides = [2,2]> (x) q = MaxPool <kernel_shape = [2,2], strides = [2,2]> (p) r = MaxPool <kernel_shape = [2,2], strides = [2,2]> (q) a = ConvTranspose <strides = [2,2]> (r, w) b = Concat <axis = 1> (q, a) c = ConvTranspose <strides = [2,2]> (b, v) d = Concat <axis = 1> (p, c) y = ConvTranspose <strides = [2,2]> (d, v) } | set `output_padding = [1, 1]` in ConvTranspose[3], or change 100 to 96 or 104 on axes 2 and 3 of input `x`
 (int8[12,16,3] x, float[4,4] q) => (float[?,?,?] y) <float[16] s = {1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1}> { y = DequantizeLinear <axis = 0> (x, s) } | insert a Transpose with `perm = [1, 0, 2]` before input 0, or change 12 to 16 on axis 0 of input `x`; or, less likely, change 16 to 12 on axis 0 of constant `s`
