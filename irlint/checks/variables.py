@@ -12,7 +12,8 @@ from irlint.inference.known import Known
 from irlint.inference.questions import outputs_for
 from irlint.model import Graph, Node, Place, Problem, Value
 from irlint.model.order import live, ordered, producers
-from irlint.model.tensor import Tensor, Type, tensor_shape
+from irlint.model.tensor import Tensor, Type, tensor_shape, type_text
+from irlint.records import replaced
 
 _GOOD = """<?xml version="1.0"?>
 <net name="g" version="11"><layers>
@@ -87,6 +88,29 @@ VARIABLE_USED_TWICE = Rule(
     good=_GOOD,
 )
 
+VARIABLE_OF_ANOTHER_SHAPE = Rule(
+    "IRL129",
+    "variable-of-another-shape",
+    Severity.ERROR,
+    "An Assign writes a value of another shape or element type than its variable has.",
+    why=(
+        "A variable has the element type and the shape that its ReadValue declares, or those of its initial value. "
+        "OpenVINO refuses an Assign whose input is not compatible with them."
+    ),
+    fix="Write the variable that has this shape, or declare a `variable_shape` that allows the value.",
+    bad=_GOOD.replace(
+        "</layers>",
+        """<layer id="4" name="long" type="Parameter" version="opset1"><data shape="1,3" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>1</dim><dim>3</dim></port></output></layer>
+</layers>""",
+    ).replace(
+        '<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>',
+        '<edge from-layer="4" from-port="0" to-layer="2" to-port="0"/>',
+    ),
+    good=_GOOD,
+    accepted=("openvino_ir",),
+)
+
 STATE_WITHOUT_SIZE = Rule(
     "IRL127",
     "state-without-size",
@@ -123,6 +147,7 @@ def problems(known: Known) -> list[Problem]:
     unread_problems = [*_assigns_without_read(graph, known.format.keeps_alive)]
     return [
         *unread_problems,
+        *_written_with_another_shape(known, graph),
         *_variables_of_unknown_rank(known, graph),
         *_without_initial_value(known, graph),
         *(() if unread_problems else _unpaired(known, graph)),
@@ -207,6 +232,49 @@ class _Search:
 def _variable(node: Node) -> str | None:
     attribute = node.attributes.get("variable_id")
     return None if attribute is None else attribute.value
+
+
+def _written_with_another_shape(known: Known, graph: Graph) -> Iterator[Problem]:
+    """A problem for each Assign whose value is not compatible with its variable."""
+    variables: dict[str, Tensor] = {}
+    for node in _readers(graph):
+        id, type = _variable(node), known.types.get(node.outputs[0]) if node.outputs[0] is not None else None
+        if id is not None and isinstance(type, Tensor):
+            variables.setdefault(id, type)
+    for id, writers in _by_variable(graph, "Assign").items():
+        for node in writers if id in variables else ():
+            written = known.types.get(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
+            if id is not None and isinstance(written, Tensor) and not _is_compatible(written, variables[id]):
+                others = [other for other, type in variables.items() if type == replaced(written, value=None)]
+                fault = _written_fault(id, variables[id], written, others)
+                yield Problem(fault, graph.path, node, place=_id_place(node))
+
+
+def _is_compatible(one: Tensor, other: Tensor) -> bool:
+    """Whether OpenVINO takes two types for compatible: it knows no size or element type that makes them differ."""
+    if None not in (one.dtype, other.dtype) and one.dtype != other.dtype:
+        return False
+    if one.shape is None or other.shape is None:
+        return True
+    return len(one.shape) == len(other.shape) and all(map(_may_be_equal, one.shape, other.shape))
+
+
+def _may_be_equal(one: MaybeDim, other: MaybeDim) -> bool:
+    """Whether two sizes may be equal. Limits of sums and products do not count: OpenVINO does not know them."""
+    if one is None or other is None or not all(isinstance(dim, int) or str(dim).isidentifier() for dim in (one, other)):
+        return True
+    (low, high), (least, most) = bounds(one), bounds(other)
+    return (high is None or (least or 0) <= high) and (most is None or (low or 0) <= most)
+
+
+def _written_fault(id: str, variable: Tensor, written: Tensor, others: Sequence[str]) -> Fault:
+    help = f'set variable_id="{others[0]}", the variable of this type' if len(others) == 1 else ""
+    return VARIABLE_OF_ANOTHER_SHAPE.fault(
+        f'input 0 is {type_text(written)}, and the variable "{id}" is {type_text(variable)}',
+        help=help or "write a value of that type, or correct what the ReadValue of the variable declares",
+        input=0,
+        attribute="variable_id",
+    )
 
 
 def _variables_of_unknown_rank(known: Known, graph: Graph) -> Iterator[Problem]:

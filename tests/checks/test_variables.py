@@ -75,6 +75,36 @@ CASES: dict[str, tuple[list[str], list[tuple[int, int, int]], str, bool]] = {
         "IRL125",
         False,
     ),
+    "of another width": (
+        [*READ, JOINED, assign(4, "v")],
+        [(0, 1, 0), (0, 2, 0), (1, 2, 1), (2, 9, 0), (2, 4, 0)],
+        "IRL129",
+        False,
+    ),
+    "of another width, of opset 3": (
+        [parameter(0), old_read(1, "v"), JOINED, assign(4, "v").replace("opset6", "opset3"), result(9)],
+        [(0, 1, 0), (0, 2, 0), (1, 2, 1), (2, 9, 0), (2, 4, 0)],
+        "IRL129",
+        False,
+    ),
+    "of another element type": (
+        [*READ, SHAPE, assign(4, "v")],
+        [(0, 1, 0), (1, 2, 0), (1, 9, 0), (2, 4, 0)],
+        "IRL129",
+        False,
+    ),
+    "of a width that the variable allows": (
+        [parameter(0), read(1, "v", "2,?"), JOINED, assign(4, "v"), result(9)],
+        [(0, 1, 0), (0, 2, 0), (1, 2, 1), (2, 9, 0), (2, 4, 0)],
+        "",
+        True,
+    ),
+    "above the limit of the variable": (
+        [parameter(0), read(1, "v", "2,1..4"), JOINED, assign(4, "v"), result(9)],
+        [(0, 1, 0), (0, 2, 0), (0, 2, 1), (1, 9, 0), (2, 4, 0)],
+        "IRL129",
+        False,
+    ),
     "into another variable": (
         [*READ, RELU, read(5, "w"), assign(6, "w")],
         [(0, 1, 0), (1, 3, 0), (3, 6, 0), (0, 5, 0), (5, 9, 0)],
