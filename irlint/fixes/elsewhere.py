@@ -5,7 +5,7 @@ Without evidence in the rest of the model, the best candidate is only the likeli
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from irlint.findings.edits import Edit
 from irlint.fixes.candidate import Candidate
@@ -37,22 +37,24 @@ def is_supported(best: Sequence[Tried]) -> bool:
     return best[0].candidate.grade == EVIDENT or best[0].candidate.evidence > 0
 
 
-def elsewhere(best: Sequence[Tried], every: Sequence[Tried], inputs: Inputs) -> tuple[tuple[Edit, ...], ...]:
+def elsewhere(
+    best: Sequence[Tried], every: Sequence[Tried], inputs: Inputs, may_be_named: Callable[[Tried], bool]
+) -> tuple[tuple[Edit, ...], ...]:
     """Edits of other kinds of places than the best candidates change, which fix as much; the likeliest of each kind.
 
     Inputs of the model and weights come first. ``every`` has all candidates that fix the problem.
     """
-    places = {place(tried.candidate.edits) for tried in best}
-    values = {each for tried in best for each in _changed_values(tried.candidate, inputs)}
-    found: dict[str, tuple[Edit, ...]] = {}
-    for tried in sorted(every, key=lambda each: (place(each.candidate.edits) not in OF_DATA, each.order[1:])):
+    found: dict[str, tuple[Edit, ...]] = {place(tried.candidate.edits): () for tried in best}
+    count = NAMED - len({tried.candidate.edits for tried in best})
+    others = [each for each in every if each not in best]
+    for tried in sorted(others, key=lambda each: (place(each.candidate.edits) not in OF_DATA, each.order[1:])):
         candidate = tried.candidate
         is_worse = tried.order[0] > best[0].order[0] + (place(candidate.edits) == WEIGHTS)
-        if is_worse or place(candidate.edits) in places or _is_far_fetched(candidate):
+        if is_worse or place(candidate.edits) in found or _is_far_fetched(candidate):
             continue
-        if values.isdisjoint(_changed_values(candidate, inputs)):
-            found.setdefault(place(candidate.edits), candidate.edits)
-    return tuple(found.values())[: max(NAMED - len({tried.candidate.edits for tried in best}), 0)]
+        if not _changes_same_value(candidate, best, inputs) and may_be_named(tried):
+            found[place(candidate.edits)] = candidate.edits
+    return tuple(filter(None, found.values()))[: max(count, 0)]
 
 
 def is_doubted(best: Sequence[Tried], others: Sequence[tuple[Edit, ...]]) -> bool:
@@ -61,6 +63,11 @@ def is_doubted(best: Sequence[Tried], others: Sequence[tuple[Edit, ...]]) -> boo
     A wrong number in one place rarely causes several problems, and a wrong input does so often.
     """
     return len(best[0].outcome.fixed) > 1 and any(place(edits) == DECLARATION for edits in others)
+
+
+def _changes_same_value(candidate: Candidate, best: Sequence[Tried], inputs: Inputs) -> bool:
+    values = set(_changed_values(candidate, inputs))
+    return any(not values.isdisjoint(_changed_values(tried.candidate, inputs)) for tried in best)
 
 
 def _changed_values(candidate: Candidate, inputs: Inputs) -> Iterator[str]:

@@ -169,8 +169,7 @@ class Search:
         if not problem.graph and not any(tried.candidate.resizes_input for tried in every):
             sizes = resized(problem, self.clashes.of(problem), self.editor, self.trials)
             every = [*every, *self._tried(sizes, problem, self.trials)]
-        fitting = [each for each in every if each in best or not is_rejected(self._case(each, problem))]
-        return elsewhere(best, fitting, self.inputs)
+        return elsewhere(best, every, self.inputs, lambda tried: not is_rejected(self._case(tried, problem)))
 
     def _case(self, tried: Tried, problem: Problem, rivals: Sequence[Tried] = ()) -> Case:
         others = tuple(each.candidate for each in rivals if each.order[0] <= tried.order[0] and each is not tried)

@@ -345,8 +345,7 @@ class Allowed:
 def _allowed(demands: Iterable[Sequence[Relation]]) -> Allowed | None:
     """The allowed new sizes; None if every requirement names other symbols than the new size."""
     new = symbols(FRESH)
-    divided = ([without_common_factors(relation) for relation in relations] for relations in demands)
-    of_one = [each for each in divided if {name for one in each for name in _names(one)} == new]
+    of_one = [each for each in (_about(new, relations) for relations in demands) if each]
     allowed = Allowed(ALL)
     for relations in of_one:
         sizes = solved([simplified(each) for each in relations]) if _is_short(relations) else None
@@ -356,6 +355,15 @@ def _allowed(demands: Iterable[Sequence[Relation]]) -> Allowed | None:
         else:
             allowed = replaced(allowed, sizes=both)
     return allowed if of_one else None
+
+
+def _about(new: frozenset[str], relations: Sequence[Relation]) -> Sequence[Relation]:
+    """The relations, without common factors if they then name no other symbols than ``new``; () if they always do."""
+    named = frozenset(name for each in relations for name in _names(each))
+    if named == new or not new < named:
+        return relations if named == new else ()
+    divided = [without_common_factors(each) for each in relations]
+    return divided if all(_names(each) == new for each in divided) else ()
 
 
 def _is_short(relations: Sequence[Relation]) -> bool:

@@ -53,17 +53,14 @@ class Suggestion:
     @property
     def may_be_of_weights(self) -> bool:
         """Whether weights of another shape may be the cause: nothing is fixed, or sizes change without support."""
-        return self.fix is None or (not self.supported and place(self.alternatives[0]) in SIZED)
+        return (not self.supported and place(self.alternatives[0]) in SIZED) or self.fix is None
 
     @property
     def fix(self) -> Fix | None:
         """The edits, if there is only one alternative that can be written."""
-        writable = all(map(_is_writable, self.alternatives[0]))
-        return (
-            Fix(self.alternatives[0], "unsafe")
-            if len(self.alternatives) == 1 and writable and self.sure and self.written and not self.help
-            else None
-        )
+        if len(self.alternatives) > 1 or not (self.sure and self.written) or self.help:
+            return None
+        return Fix(self.alternatives[0], "unsafe") if all(map(_is_writable, self.alternatives[0])) else None
 
 
 def _is_writable(edit: Edit) -> bool:
