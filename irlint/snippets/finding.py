@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 
@@ -11,7 +12,7 @@ from irlint.findings.report import Finding, Related
 from irlint.inference.origins import Makers, Position, Trail, chain, inputs_of, shape_of, trail
 from irlint.inference.questions import asked_again
 from irlint.lazy_typing import TYPE_CHECKING, Protocol
-from irlint.model import Model, Node, Place, Problem, Value
+from irlint.model import Graph, Model, Node, Place, Problem, Value
 from irlint.model.tensor import BITS, shape_text
 from irlint.parsers.opening import file_bytes
 from irlint.records import replaced
@@ -64,6 +65,8 @@ def drawn(
     seen: set[Group] = set()
     counts: dict[str, int] = {}
     result = []
+    graph = model.graph
+    shared = _shared_constants(graph, makers.known.format.constant_node) if graph is not None else set()
     for problem, finding in zip(problems, findings):
         key, code = group(finding), finding.rule.code
         if limit is not None and (finding.because or key in seen or counts.get(code, 0) >= limit):
@@ -78,10 +81,26 @@ def drawn(
             from irlint.snippets.twins import notes_on_odd_shapes
 
             snippet = replaced(snippet, notes=(*snippet.notes, *notes_on_odd_shapes(odd, snippets.painter)))
+        elif shared and graph is not None and finding.fix is None and problem.is_error and not problem.graph:
+            from irlint.snippets.shared_constants import notes_on_shared_constants
+
+            notes = notes_on_shared_constants(problem, graph, shared, makers, snippets.painter)
+            snippet = replaced(snippet, notes=(*snippet.notes, *notes))
         if around and sum(counts.values()) <= AROUND:
             snippet = replaced(snippet, around=snippets.surroundings.of(problem))
         result.append(replaced(finding, detail=snippet))
     return _with_explanations(problems, result, snippets) if snippets is not None else result
+
+
+def _shared_constants(graph: Graph, constant_node: str | None) -> set[Value]:
+    """The initializers and results of constant nodes that several nodes use."""
+    constants = {value for node in graph.nodes if node.op == constant_node for value in node.outputs}
+    uses = Counter(value for node in graph.nodes for value in set(node.inputs))
+    return {
+        value
+        for value, count in uses.items()
+        if count > 1 and value is not None and (value in constants or value in graph.constants)
+    }
 
 
 def _with_explanations(problems: Sequence[Problem], findings: list[Finding], snippets: Snippets) -> list[Finding]:
