@@ -23,7 +23,17 @@ def extreme(kind: str, dims: tuple[Dim, ...]) -> Dim:
         others = kept + candidates[index + 1 :]
         if not any(at_least(other, dim) if kind == "max" else at_least(dim, other) for other in others):
             kept.append(dim)
-    return kept[0] if len(kept) == 1 else atom_dim(operation(kind, tuple(kept)))
+    if len(kept) == 1:
+        return kept[0]
+    offset = _offset_of_quotient(kept) if kind == "max" else 0
+    return atom_dim(operation(kind, tuple(each - offset for each in kept))) + offset
+
+
+def _offset_of_quotient(parts: list[Dim]) -> int:
+    """The constant of a quotient that is compared with a number: max(H//32 - 1, 0) is max(H//32, 1) - 1."""
+    number = isinstance(parts[-1], int) and len(parts) == 2
+    quotient = lone_atom(parts[0], "//") if number else None
+    return quotient[1] if quotient else 0
 
 
 def _without_redundant(kind: str, dim: Dim, limit: int) -> Dim:

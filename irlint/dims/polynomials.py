@@ -387,6 +387,11 @@ def _floor(a: Dim, divisor: Dim) -> Dim:
     if inner and limits[0] is not None and limits[0] >= 0:
         (numerator, inner_divisor), constant = inner[0].parts, inner[1]
         return floordiv(numerator + constant * inner_divisor, inner_divisor * divisor)
+    found = (lone_atom(a, "max") or lone_atom(a, "min")) if isinstance(divisor, int) else None
+    if found and any(lone_atom(part, "//") for part in found[0].parts):
+        from irlint.dims.extremes import extreme
+
+        return extreme(found[0].kind, tuple(floordiv(part + found[1], divisor) for part in found[0].parts))
     low, high = quotient_bounds(bounds(a), limits)
     if a == 0 or (low is not None and low == high):
         return low or 0

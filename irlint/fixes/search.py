@@ -164,7 +164,7 @@ class Search:
         return Found(alternatives, shared(best), sure, not is_only_shown(case), help, is_supported(best), others)
 
     def _elsewhere(self, problem: Problem, best: Sequence[Tried], every: list[Tried]) -> tuple[tuple[Edit, ...], ...]:
-        if is_supported(best) or problem.fault.rule.family == ELEMENT_TYPES:
+        if not problem.is_error or is_supported(best) or problem.fault.rule.family == ELEMENT_TYPES:
             return ()
         if not problem.graph and not any(tried.candidate.resizes_input for tried in every):
             sizes = resized(problem, self.clashes.of(problem), self.editor, self.trials)
