@@ -11,7 +11,7 @@ from irlint.findings.edits import Edit
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.clashes import Clashes
 from irlint.fixes.inputs import Inputs
-from irlint.fixes.inserted import FLATTEN
+from irlint.fixes.inserted import FLATTEN, SQUEEZE, UNSQUEEZE
 from irlint.fixes.other_values import EVIDENT, LAST_RESORT, ONLY_SUGGESTED
 from irlint.fixes.ranking import Tried
 from irlint.fixes.suggestion import DECLARATION, WEIGHTS, place
@@ -49,12 +49,18 @@ def elsewhere(
     others = [each for each in every if each not in best]
     for tried in sorted(others, key=lambda each: (place(each.candidate.edits) not in OF_DATA, each.order[1:])):
         candidate = tried.candidate
-        is_worse = tried.order[0] > best[0].order[0] + (place(candidate.edits) == WEIGHTS)
+        is_worse = tried.order[0] > best[0].order[0] + (candidate.grade == ONLY_SUGGESTED)
         if is_worse or place(candidate.edits) in found or _is_far_fetched(candidate):
             continue
         if not _changes_same_value(candidate, best, inputs) and may_be_named(tried):
             found[place(candidate.edits)] = candidate.edits
     return tuple(filter(None, found.values()))[: max(count, 0)]
+
+
+def changes_rank(best: Sequence[Tried]) -> bool:
+    """Whether the best candidates only insert nodes that add or remove axes."""
+    edits = (edit for tried in best for edit in tried.candidate.edits)
+    return all((edit.kind, edit.name) in (("insert", SQUEEZE), ("insert", UNSQUEEZE)) for edit in edits)
 
 
 def is_doubted(best: Sequence[Tried], others: Sequence[tuple[Edit, ...]]) -> bool:

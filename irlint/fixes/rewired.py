@@ -12,7 +12,8 @@ from irlint.fixes.candidate import SEVERAL, Candidate
 from irlint.fixes.constants import JOIN, entries_of
 from irlint.fixes.inputs import Inputs, dtype_of
 from irlint.fixes.inserted import CAST, SQUEEZE, TRANSPOSE, UNSQUEEZE
-from irlint.fixes.other_values import EVIDENT, LAST_RESORT, POSSIBLE, PROBABLE, SPATIAL
+from irlint.fixes.other_values import EVIDENT, LAST_RESORT, ONLY_SUGGESTED, POSSIBLE, PROBABLE, SPATIAL
+from irlint.fixes.sizes import nodes_before
 from irlint.inference.origins import Makers, inputs_of, shape_of
 from irlint.model import Node, Problem, Value
 from irlint.model.tensor import FLOATS, INTEGERS, Tensor, Type
@@ -37,6 +38,18 @@ def rewired(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
             if value is not None and inputs.is_made(value) and inputs.is_used_elsewhere(value, node):
                 several = _earlier_values(node, given, inputs).values()
                 yield from (_connected(node, port, each, inputs) for each in several)
+
+
+def of_other_ranks(node: Node, inputs: Inputs) -> Iterator[Candidate]:
+    """Connects a value from which an input is computed, and which has another number of axes: another output of a
+    module, such as the tokens instead of their mean. The candidates are only suggested."""
+    before = set(nodes_before(node, inputs.makers))
+    for port, (value, given) in enumerate(zip(node.inputs, inputs_of(node, inputs.known))):
+        if value is not None and inputs.is_made(value):
+            for several in _earlier_values(node, given, inputs, same_rank=False).values():
+                found = [each for each in several if inputs.node_of(each) in before]
+                if found:
+                    yield replaced(_connected(node, port, found, inputs), grade=ONLY_SUGGESTED)
 
 
 def without_repeated(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
@@ -230,16 +243,20 @@ def before_operator(value: Value | None, op: str, makers: Makers) -> Value | Non
     return node.inputs[0] if node is not None and node.op == op and node.inputs else None
 
 
-def _earlier_values(node: Node, given: Type | None, inputs: Inputs) -> Mapping[Shape, Sequence[Value]]:
-    """By shape, the earlier values with the element type and rank of ``given`` and another shape. The last comes
-    first."""
+def _earlier_values(
+    node: Node, given: Type | None, inputs: Inputs, *, same_rank: bool = True
+) -> Mapping[Shape, Sequence[Value]]:
+    """By shape, the earlier values with the element type of ``given``, its rank or another one, and another shape.
+
+    The last comes first.
+    """
     found: dict[Shape, list[Value]] = {}
     for each in reversed(inputs.graph.nodes):
         for value in each.outputs if each.index < node.index else ():
             known = inputs.known.types.get(value) if value is not None and value not in node.inputs else None
             if value is None or not isinstance(known, Tensor) or not isinstance(given, Tensor):
                 continue
-            is_similar = known.dtype == given.dtype and known.rank == given.rank
+            is_similar = known.dtype == given.dtype and (known.rank == given.rank) == same_rank
             if known.shape is not None and known.shape != given.shape and is_similar:
                 found.setdefault(known.shape, []).append(value)
     return found

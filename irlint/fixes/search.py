@@ -29,7 +29,7 @@ from irlint.fixes.computed import computed, nodes_that_compute, read_on_other_ax
 from irlint.fixes.conditions import allows_many_sizes
 from irlint.fixes.disconnected import disconnects
 from irlint.fixes.editor import Editor
-from irlint.fixes.elsewhere import elsewhere, is_doubted, is_supported, or_help
+from irlint.fixes.elsewhere import changes_rank, elsewhere, is_doubted, is_supported, or_help
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
@@ -59,6 +59,7 @@ from irlint.fixes.rewired import (
     bypassed,
     exchanged_weights,
     moved_to_other_input,
+    of_other_ranks,
     reshaped_weights,
     rewired,
     with_other_trip_count,
@@ -168,7 +169,8 @@ class Search:
             return ()
         if not problem.graph and not any(tried.candidate.resizes_input for tried in every):
             sizes = resized(problem, self.clashes.of(problem), self.editor, self.trials)
-            every = [*every, *self._tried(sizes, problem, self.trials)]
+            ranks = of_other_ranks(problem.node, self.inputs) if problem.node and changes_rank(best) else ()
+            every = [*every, *self._tried(chain(sizes, ranks), problem, self.trials)]
         return elsewhere(best, every, self.inputs, lambda tried: not is_rejected(self._case(tried, problem)))
 
     def _case(self, tried: Tried, problem: Problem, rivals: Sequence[Tried] = ()) -> Case:
