@@ -49,6 +49,11 @@ def is_rejected(case: Case) -> bool:
     return any(objection(case) for objection in REJECTED_IF)
 
 
+def may_be_named(case: Case) -> bool:
+    """Whether a report may name the candidate as less likely. It may then disconnect values."""
+    return not any(objection(case) for objection in REJECTED_IF if objection is not loses_values)
+
+
 def is_excluded(case: Case) -> bool:
     """Whether an objection excludes the candidate, so that the next one is considered."""
     return any(objection(case) for objection in EXCLUDED_IF)

@@ -12,7 +12,7 @@ from irlint.checks.structure import UNDEFINED_NAME
 from irlint.dims import Expr
 from irlint.findings.edits import Edit
 from irlint.findings.faults import ELEMENT_TYPES
-from irlint.fixes import lost_nodes
+from irlint.fixes import lost_nodes, objections
 from irlint.fixes.arrangements import (
     rearranged,
     transposed_as_declared,
@@ -33,7 +33,6 @@ from irlint.fixes.elsewhere import changes_rank, elsewhere, is_doubted, is_suppo
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
-from irlint.fixes.objections import differs_from_siblings, is_excluded, is_excluded_by_similarity, is_rejected
 from irlint.fixes.odd_ones import as_all_siblings, without_odd_transpose
 from irlint.fixes.other_values import EVIDENT, LAST_RESORT, ONLY_SUGGESTED, POSSIBLE, PROBABLE
 from irlint.fixes.ranking import (
@@ -152,7 +151,7 @@ class Search:
         """The best edits except the ``refused`` ones; None if none or too many fix the problem, or by an objection."""
         trials = self.size_trials if problem.graph else self.trials
         best, rivals = self._best(problem, trials, refused) if trials is not None else ([], [])
-        if not best or is_rejected(case := self._case(best[0], problem, rivals)):
+        if not best or objections.is_rejected(case := self._case(best[0], problem, rivals)):
             return None
         alternatives = different(tried.candidate.edits for tried in best)
         if len(alternatives) > 1 and any(tried.outcome.in_body for tried in best):
@@ -171,7 +170,7 @@ class Search:
             sizes = resized(problem, self.clashes.of(problem), self.editor, self.trials)
             ranks = of_other_ranks(problem.node, self.inputs) if problem.node and changes_rank(best) else ()
             every = [*every, *self._tried(chain(sizes, ranks), problem, self.trials)]
-        return elsewhere(best, every, self.inputs, lambda tried: not is_rejected(self._case(tried, problem)))
+        return elsewhere(best, every, self.inputs, lambda tried: objections.may_be_named(self._case(tried, problem)))
 
     def _case(self, tried: Tried, problem: Problem, rivals: Sequence[Tried] = ()) -> Case:
         others = tuple(each.candidate for each in rivals if each.order[0] <= tried.order[0] and each is not tried)
@@ -200,9 +199,9 @@ class Search:
             tried = unambiguous(list(self._tried(stage, problem, trials)), problem)
             tried = [each for each in tried if each.candidate.edits not in refused]
             self.excluded_by_similarity += [
-                each for each in tried if is_excluded_by_similarity(self._case(each, problem))
+                each for each in tried if objections.is_excluded_by_similarity(self._case(each, problem))
             ]
-            tried = [each for each in tried if not is_excluded(self._case(each, problem))]
+            tried = [each for each in tried if not objections.is_excluded(self._case(each, problem))]
             if not tried:
                 continue
             every += tried
@@ -240,7 +239,9 @@ class Search:
             lambda several: [each for each in several if keeps_order(each, self.inputs)],
             lambda several: keeping_most_values(several, self.inputs),
             lambda several: self._with_fewest_requirements(several, problem),
-            lambda several: [each for each in several if not differs_from_siblings(self._case(each, problem))],
+            lambda several: [
+                each for each in several if not objections.differs_from_siblings(self._case(each, problem))
+            ],
         )
         for narrowed in tie_breakers:
             if len(groups(best)) > 1:
