@@ -14,7 +14,8 @@ from irlint.ops import Operator, openvino_versions
 from irlint.ops.signatures import REQUIRED, Signature, signature
 from irlint.records import record
 
-#: Attributes that tools write into any layer. No runtime reads them.
+#: Attributes that tools write into any layer. Runtimes read none of them, except that the CPU plugin of OpenVINO reads
+#: PrimitivesPriority.
 HARMLESS = frozenset(
     ["PrimitivesPriority", "cacheable", "originalLayersNames", "InputMemoryFormats", "OutputMemoryFormats", "execOrder"]
 )
@@ -28,7 +29,7 @@ class Reading:
     parameters: Mapping[str, str]
     #: The values of parameters.
     arguments: dict[str, Any]
-    #: The parameters with a text that OpenVINO refuses.
+    #: The parameters with a wrong text. OpenVINO refuses it if it reads the attribute.
     refused: set[str]
     #: The attributes that the operation does not have.
     unknown: list[str]
@@ -277,7 +278,10 @@ def _in_another_version(op: str, written: str) -> bool:
 
 
 def version_advice(node: Node) -> str:
-    """The help that names the first opset with all attributes of a layer; "" if the layer's opset is not earlier."""
+    """The help that names the first opset in which the operation has all attributes of a layer.
+
+    "" if there is none, or if the version of the operation in the layer's opset is unknown or not earlier.
+    """
     written = {name for name in node.attributes if "." not in name}
     number = str(node.version).removeprefix("opset")
     versions = openvino_versions(node.op)

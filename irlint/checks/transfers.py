@@ -1,6 +1,7 @@
 """Computes the intervals of sums, products, choices and reductions from the intervals of their operands.
 
-An interval contains every element that is not NaN, for all inputs of the model.
+An interval contains every element that is not NaN, for all inputs of the model. This assumes that integers do not
+overflow, that no NaN is converted to an integer, and that reciprocals are finite.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ ROUNDING = {"float16": 1e-3, "float32": 1e-4, "float64": 1e-4}
 class Interval:
     """The smallest and the largest number that elements may be.
 
-    ``why`` is the reason why no element can be finite; "" if an element can be. A single number at the border of a
-    function's domain, such as the root of 0, does not count as finite.
+    ``why`` is the reason why no element can be finite; "" if an element can be, or if every element is the same
+    infinity. A single number at the border of a function's domain, such as the root of 0, does not count as finite.
     """
 
     low: float = -inf

@@ -28,7 +28,7 @@ EXTREMES = frozenset(("ReduceMax", "ReduceMin"))
 
 
 def holds_zero(values: Values, value: Value | None, steps: int = STEPS) -> str:
-    """The reason why a value contains 0 for all data; "" if it may contain no 0."""
+    """The reason why a value contains 0 for all data; "" if this is unknown."""
     node = values.makers.get(value) if value is not None else None
     tensor = values.known.types.get(value) if value is not None else None
     if node is None or not steps or node.outputs[0] is not value or node in values.known.faulted:
@@ -72,11 +72,12 @@ def _count(values: Values, node: Node, made: Tensor) -> str:
 def _earlier_sum(values: Values, node: Node, made: Tensor) -> str:
     exclusive = node.attributes.get("exclusive")
     is_exclusive = exclusive is not None and str(exclusive.value).lower() in ("true", "1")
-    return f"the first sum of `{node.label}` is that of no element" if is_exclusive else ""
+    return f"one sum of `{node.label}` is that of no element" if is_exclusive else ""
 
 
 def _distance(values: Values, node: Node, made: Tensor) -> str:
-    """The reason for a difference between a value and its largest or smallest element; "" for other differences."""
+    """The reason for a difference between a value and its largest or smallest element; "" for other differences, and if
+    the extreme lost some of its axes."""
     for index in (0, 1):
         extreme = values.maker(node, index)
         other = node.inputs[1 - index]

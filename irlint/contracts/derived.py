@@ -38,9 +38,9 @@ class Linear:
 class Dependence:
     """The dependences between sizes."""
 
-    #: The size of each symbol that depends linearly on one other symbol.
+    #: The size of each symbol that depends only on one other symbol, linearly and increasingly.
     linear: Mapping[str, Linear]
-    #: The symbols that depend on other symbols, but not linearly on one of them.
+    #: The symbols in equations and alternatives that ``linear`` does not express.
     tied: frozenset[str]
 
     def of(self, root: str) -> list[Linear]:
@@ -77,7 +77,7 @@ def dependence(contract: Contract) -> Dependence:
 def joint(contract: Contract) -> list[tuple[str, tuple[Relation, ...]]]:
     """The unconditional conditions on several sizes: the text and the alternatives of each.
 
-    Known values are inserted. Alternatives that never hold and conditions that always hold are omitted.
+    Known values are inserted. Alternatives that never hold are omitted, and conditions that always or never hold.
     """
     found = []
     for condition in contract.conditions:
@@ -110,7 +110,7 @@ def _linear(relation: Relation, text: str) -> tuple[str, Linear] | None:
 
 
 def linear_form(a: Dim) -> Linear | None:
-    """A size as Linear with a positive factor; None for other forms."""
+    """A size as Linear with a positive integer factor; None for other forms."""
     terms = terms_of(a)
     rest = terms.get((), 0)
     if len(terms) != 1 + bool(rest):

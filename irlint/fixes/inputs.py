@@ -46,7 +46,7 @@ class Inputs:
         self.flow = Flow(editor.known, editor.graph)
 
     def edited(self, edit: Edit) -> tuple[Node | None, Value | None]:
-        """(node that an edit changes, value at its input before the edit); None for what the edit does not name."""
+        """(node that an edit changes, value at its input before); None for what it does not name, or is in a body."""
         node = self._by_index.get(edit.index) if edit.index is not None and not edit.graph else None
         port = edit.input
         return node, node.inputs[port] if node is not None and port is not None and port < len(node.inputs) else None
@@ -57,7 +57,7 @@ class Inputs:
         return {value.name for value in before if value is not None} - {edit.value for edit in edits}
 
     def lost_nodes(self, edits: Sequence[Edit]) -> set[Node]:
-        """The nodes whose results have no user after the edits. Nodes that compute constants do not count."""
+        """The nodes whose results have no user after the edits. Nodes that hold constants, as in IRs, do not count."""
         gone = {(edit.index, edit.input) for edit in edits if edit.kind == "input"}
         connected = {str(edit.value) for edit in edits}
         waiting = [self.edited(edit)[1] for edit in edits if edit.kind == "input"]
@@ -85,7 +85,7 @@ class Inputs:
         return False
 
     def is_unused_result(self, name: str) -> bool:
-        """Whether an unused value has this name, and a node computes it from an input of the model."""
+        """Whether an unused value has this name, and a node computes it."""
         return any(value.name == name and self.is_made(value) for value, _ in self.unused_values)
 
     def replaces_computed(self, edit: Edit) -> bool:
@@ -124,7 +124,7 @@ class Inputs:
                     yield replaced(candidate, grade=EVIDENT, evidence=1)
 
     def _at_similar_constants(self, node: Node, before: Value | None, edit: Edit) -> tuple[Edit, ...]:
-        """Repeats an edit at every input of the node that is a constant with the type of ``before``."""
+        """Repeats an edit at all inputs of the node that are constants equal to ``before``; () for a scalar."""
         given = self.known.types.get(before) if before is not None and self.makers.is_constant(before) else None
         types = enumerate(zip(node.inputs, inputs_of(node, self.known)))
         ports = [port for port, (each, known) in types if known == given and self.makers.is_constant(each)]
@@ -214,9 +214,10 @@ class Inputs:
     def with_unused(
         self, nodes: Iterable[Node], missing: Mapping[Node, int], *, any_rank: bool = False
     ) -> Iterator[Candidate]:
-        """Connects an unused value in place of an input with its element type and, unless ``any_rank``, its rank.
+        """Connects an unused value in place of another input with its element type and, unless ``any_rank``, its rank.
 
-        ``missing`` has the index of an undefined input for some nodes. Of these nodes, only that input is connected.
+        The value does not depend on the node, and differs from the input in its sizes or entries. ``missing`` has the
+        index of an undefined input for some nodes: there, the value replaces only this input, at all its users.
         """
         for node in nodes if self.unused_values else ():
             behind = downstream(node, self.graph)
@@ -291,8 +292,8 @@ class Inputs:
     def is_outside(self, value: Value | None, one: Node, other: Node) -> bool:
         """Whether a value, which ``one`` uses, is outside of its block, so that ``other`` in another block may use it.
 
-        This holds for a value that no node computes or that several nodes use. It also holds if the name of the value's
-        node has less in common with ``one`` than ``other`` has.
+        This holds for a value that no node computes or that several inputs use. It also holds if the name of the
+        value's node has less in common with ``one`` than ``other`` has.
         """
         maker = self.node_of(value)
         if value is None or maker is None or len(self.users.get(value, ())) > 1:
@@ -300,7 +301,7 @@ class Inputs:
         return _shared_prefix_length(maker.name, one.name) < _shared_prefix_length(one.name, other.name)
 
     def namesakes(self, node: Node) -> list[Node]:
-        """The namesakes of a node: its siblings whose names differ only in numbers."""
+        """The siblings of a node with as many inputs and a name that differs only in numbers; [] without a name."""
         return [
             each
             for each in self.editor.siblings(node)
@@ -310,7 +311,8 @@ class Inputs:
     def _kinds_at_namesakes(self, node: Node) -> list[tuple[str, str] | None]:
         """For each input, the kind (see ``_kind``) of the value that all namesakes have there; None if they differ.
 
-        ``SEVERAL`` namesakes are needed if their names show no block.
+        [] without namesakes, for names of only an operator and numbers, and for fewer than ``SEVERAL`` namesakes whose
+        names show no block.
         """
         name = plain(node.name).replace(node.op, "").strip("_/.")
         others = self.namesakes(node) if name else []
@@ -323,7 +325,7 @@ class Inputs:
         return found
 
     def _kind(self, value: Value | None) -> tuple[str, str] | None:
-        """The kind of a value: (operator, name without numbers) of its node. For a stored value, the operator is ""."""
+        """The kind of a value: (operator, name without numbers) of its node. Without a node, the operator is ""."""
         maker = self.makers.of(value) if value is not None else None
         if value is None or maker is None:
             return None
@@ -331,7 +333,10 @@ class Inputs:
         return (node.op, plain(node.name) or plain(value.name)) if node is not None else ("", plain(value.name))
 
     def _inserted_as_at_namesakes(self, node: Node, port: int, kind: tuple[str, str] | None) -> Edit | None:
-        """Inserts a copy of the first node of this kind before an input; None without a node that can be copied."""
+        """Inserts a copy of the first node of this kind before an input; None without a node that can be copied.
+
+        In ONNX, a Reshape has the first target that keeps all elements.
+        """
         similar = [each for each in self.graph.nodes if kind and each.op == kind[0] and plain(each.name) == kind[1]]
         template = similar[0] if similar else None
         if template is not None and template.op == RESHAPE and self.known.format.writer == "onnx":
@@ -386,7 +391,7 @@ class Inputs:
         return self.is_made(value) or (value in self.graph.inputs and value not in self.graph.constants)
 
     def _needing_user(self, node: Node) -> Sequence[Value | None]:
-        """The outputs of a node that should have a user.
+        """The outputs of a node that should have a user, which an output of the graph is not.
 
         If one output has a user, the others need none, except the outputs of a variadic operator such as Split.
         """
@@ -409,7 +414,7 @@ class Inputs:
     def _makers_at_similar_users(self, value: Value, least: int) -> list[Node]:
         """The nodes that compute the same input of siblings of a user of the value.
 
-        There must be at least ``least`` nodes, and all must have one operator.
+        There must be at least ``least`` siblings, and all nodes must have one operator.
         """
         for user in self.users.get(value, ()):
             port = user.inputs.index(value)
@@ -432,11 +437,11 @@ def _shared_prefix_length(one: str, other: str) -> int:
 
 
 def dtype_of(known: Type | None) -> str | None:
-    """The element type of a type; None if it is unknown."""
+    """The element type of a tensor; None if it is unknown, and for other types."""
     return known.dtype if isinstance(known, Tensor) else None
 
 
 def _is_similar(known: Tensor, given: Type | None, any_rank: bool) -> bool:
-    """Whether two different types have one element type and, unless ``any_rank``, one rank."""
+    """Whether two types differ, and have one element type and, unless ``any_rank``, one rank."""
     same_rank = any_rank or (isinstance(given, Tensor) and known.rank == given.rank)
     return isinstance(given, Tensor) and known.dtype == given.dtype and same_rank and known != given

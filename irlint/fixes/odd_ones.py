@@ -16,7 +16,7 @@ from irlint.model.order import downstream
 
 
 def as_all_siblings(node: Node, editor: Editor) -> Iterator[Candidate]:
-    """Gives a node before ``node`` the word or flag that all its siblings have. It needs at least ``MANY`` siblings."""
+    """Gives ``node`` or a node before it the word or flag that all siblings have, which must be at least ``MANY``."""
     groups: dict[tuple[str, str], list[Node]] = {}
     for each in editor.graph.nodes:
         groups.setdefault((each.domain, each.op), []).append(each)
@@ -40,7 +40,8 @@ def _odd_ones(nodes: Sequence[Node], editor: Editor) -> Iterator[tuple[Node, Can
 
 
 def without_odd_transpose(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
-    """Bypasses one of these nodes, if it is a Transpose that no sibling of its users has.
+    """Bypasses one of these nodes, if it is a Transpose that no sibling of its users has after the same
+    operator.
 
     Before the input of several siblings stands the operator that comes before the Transpose.
     """

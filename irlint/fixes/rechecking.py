@@ -22,7 +22,7 @@ from irlint.records import NOTHING, record
 #: Files of more bytes are not checked again.
 LARGEST = 1 << 26
 
-#: The attributes that name the element type of a result.
+#: Attributes that name the element type of a result. Some operators have others, such as ``output_datatype``.
 TYPE_ATTRIBUTES = ("to", "destination_type", "output_type", "dtype")
 
 #: The family of rules about unused parts. Their problems are reported only if the model has no errors.
@@ -66,7 +66,10 @@ class Rechecked:
 
     def outcome(self, edits: Sequence[Edit], problem: Problem) -> Outcome | None:
         """The outcome of edits. None if the problem remains, if the edits cause a problem that no safe fix removes, or
-        if the file cannot be written."""
+        if the file cannot be written.
+
+        Notes, limits that the model already has, and warnings that earlier errors hid do not count as caused.
+        """
         after = self._after(edits)
         return None if after is None else self.compared(after, problem, edits)
 
@@ -95,7 +98,8 @@ class Rechecked:
         )
 
     def stays_at_node(self, edits: Sequence[Edit], problem: Problem) -> bool:
-        """Whether the node keeps the problem, or gets another error or warning, after edits."""
+        """Whether the node keeps the problem, or gets another error or warning, after edits. False if the file with the
+        edits cannot be checked."""
         after, node = self._after(edits), problem.node
         if after is None or node is None:
             return False
@@ -110,7 +114,8 @@ class Rechecked:
         )
 
     def is_writable(self, edits: Sequence[Edit]) -> bool:
-        """Whether the file can be written with these edits. True if the file is too large to check."""
+        """Whether the file can be written with these edits. True if the file is too large to check or cannot be
+        opened."""
         form = self.model.format
         return self._cannot_be_checked() or (
             form is not None and bool(form.writer) and self._written(edits) is not None
@@ -206,7 +211,8 @@ def _key(problem: Problem) -> tuple[object, ...]:
 
 
 def _is_allowed(problem: Problem, outputs: Container[str | None]) -> bool:
-    """Whether a problem that appears after edits is acceptable: errors hid it before, or a safe fix removes it."""
+    """Whether a problem that appears after edits is acceptable: it is only a note, errors hid it before, or a safe
+    fix removes it."""
     if problem.fault.rule.family == HYGIENE or problem.fault.severity.rank == 0:
         return True
     return problem.fault.rule.fixable and not problem.is_error and problem.value not in outputs

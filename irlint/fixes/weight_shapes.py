@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 #: The name of the symbol. No file can have it.
 SIZE = "\0size"
 
-#: At most this many values before a node are visited.
+#: The search for weights before a node stops at the first node by which more values than this were visited.
 FARTHEST = 400
 
-#: All walks for one problem visit at most this many nodes.
+#: All walks for one problem visit at most this many nodes. A walk counts the nodes of a body or function once.
 NODES = 12_000
 
 #: At most this many weights get the new size together.
@@ -51,13 +51,14 @@ TOGETHER = 3
 #: The new size is at most this many times the old one, or the old one this many times the new one.
 RATIO = 16
 
-#: An axis is not examined if its demands allow more sizes than this.
+#: An axis is not examined if its demands allow more sizes than this, up to a greatest one. If they have no greatest
+#: size, at most this many sizes of other constants are tried.
 SIZES = 4
 
 #: At most this many findings are examined.
 FINDINGS = 3
 
-#: At most this many weights are named as alternatives.
+#: At most this many replacements are named as alternatives, each of up to TOGETHER weights.
 NAMED = 2
 
 
@@ -67,7 +68,7 @@ class Replacement:
 
     edits: tuple[Edit, ...]
     outcome: Outcome
-    #: Whether another constant of the same rank has the new size on the same axis.
+    #: Whether another constant of the same rank, which is at least 2, has the new size on the same axis.
     is_usual: bool
 
     @property
@@ -187,7 +188,7 @@ class WeightShapes:
                 yield weight, axis
 
     def _weights_before(self, node: Node) -> Iterator[tuple[Value, int]]:
-        """(weight, number of its last axes that are spatial) for the weights before a node, the nearest first."""
+        """(weight, number of its last axes that may be spatial) for the weights before a node, the nearest first."""
         waiting, seen, values = [(node, 0)], {node}, set[Value]()
         for each, spatial in waiting:
             captured = (value for _, body in each.bodies for value in body.captured)
@@ -206,13 +207,16 @@ class WeightShapes:
                 return
 
     def _spatial(self, node: Node, value: Value) -> int:
-        """The number of spatial axes that an input of a node has as filters; 0 for another input."""
+        """The number of spatial axes of the data of a node with strides, if the value is another input; else 0."""
         if STRIDES not in node.attributes or node.inputs[0] is value:
             return 0
         return max(len(shape_of(node.inputs[0], self.known) or ()) - SPATIAL, 0)
 
     def _node_of(self, value: Value) -> Node | None:
-        """The node that computes a value; for an input of a body, the node of the body."""
+        """The node that computes a value.
+
+        For an input or a stored constant of a body, it is the node of the body; for those of the main graph, None.
+        """
         maker = self.makers.of(value)
         if maker is None:
             return None
@@ -225,7 +229,10 @@ class WeightShapes:
         return {body: node for node in nodes for _, body in node.bodies}
 
     def _is_weight(self, value: Value, *, one_axis: bool = False) -> bool:
-        """Whether a value is a stored constant of floating-point numbers or with several axes; ``one_axis``: or any."""
+        """Whether a value is a stored constant with axes: several, or one of floating-point numbers.
+
+        With ``one_axis``, one axis of any element type is enough.
+        """
         maker, known = self.makers.of(value), self.known.types.get(value)
         if maker is None or not maker.is_constant or not isinstance(known, Tensor):
             return False

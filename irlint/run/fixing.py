@@ -29,10 +29,12 @@ UNSAFE: Applicability = "unsafe"
 #: (finding, fix that was applied for it).
 Applied = list[tuple[Finding, Fix]]
 
-#: Fixes are applied in rounds, because a fix may make another fix possible. There are at most this many rounds.
+#: A fix may make another fix possible. At most this many rounds of safe fixes follow each other, and at most this many
+#: suggested fixes are tried.
 ROUNDS = 20
 
-#: A file of at most this many bytes is rewritten in memory. A larger file is rewritten into a temporary file beside it.
+#: A model of at most this many bytes is rewritten in memory. A larger one is rewritten into a temporary file in the
+#: folder of its path.
 SMALL = 1 << 24
 
 #: The number of bytes that are copied at once.
@@ -45,7 +47,7 @@ class Version:
 
     #: All bytes of this version.
     stream: BinaryIO
-    #: The bytes for the parser. In a large ONNX model, zeros replace large weights.
+    #: The bytes for the parser. In a large ONNX file, zeros replace large weights.
     data: Any
     outcome: Outcome
 
@@ -61,7 +63,7 @@ class Fixed:
     fixes: tuple[tuple[Finding, Fix], ...] = ()
     #: The edits that fulfil wishes, in order.
     asked: tuple[Edit, ...] = ()
-    #: For each wish that was not fulfilled, a text that states why.
+    #: For each wish whose edits were not applied, a text that states why.
     refused: tuple[str, ...] = ()
     #: The state of the file when it was opened; None for a model in memory.
     state: tuple[int, ...] | None = None
@@ -121,7 +123,8 @@ def fixed(
     """A model after its safe fixes and the edits for the ``wishes``. With ``unsafe``, suggested fixes come first.
 
     ``settings`` has the targets and shapes for the wishes. Edits that cause new findings are not applied, except that
-    a suggested fix may cause notes. Raises OSError if the model cannot be opened.
+    a suggested fix may cause notes, and may reveal warnings about sizes or unused bytes. Raises OSError if the model
+    cannot be opened.
     """
     quick = replaced(settings, drawn=False, operands=True, cache="")
     stream = BytesIO(data) if data is not None else opened(path)
@@ -193,7 +196,8 @@ def _refusal(wish: Wish, changed: Version | None, before: Version) -> str:
 def _with_suggested_fixes(path: str, before: Version, settings: Settings) -> tuple[Version, Applied]:
     """A model after its suggested fixes. Safe fixes follow each suggested fix.
 
-    A suggested fix is kept only if its finding disappears, and no new error or warning appears.
+    A suggested fix is kept only if its finding disappears and it causes no new error or warning. It may reveal warnings
+    about sizes or unused bytes.
     """
     after, applied = before, Applied()
     refused: set[tuple[Edit, ...]] = set()
@@ -283,7 +287,8 @@ def _with_safe_fixes_by_rule(path: str, before: Version, settings: Settings) -> 
 def _is_worse(after: Outcome, before: Outcome, *, notes: bool = True, edits: Sequence[Edit] = ()) -> bool:
     """Whether a model has more findings of any rule than before, or can no longer be opened.
 
-    Ignores new notes if ``notes`` is False, and new findings that ``edits`` did not cause but only reveal.
+    Does not count findings that ``edits`` only reveal, and after errors those of rules that are checked only without
+    errors. If ``notes`` is False, notes count only before the edits.
     """
     from irlint.fixes.rechecking import is_revealed
 

@@ -49,7 +49,10 @@ def element(dtype: str | None) -> str:
 
 
 def onnx_type(known: Type | None) -> str:
-    """A type in the text syntax: ``float[1,64,56,56]``, ``float`` for a scalar, ``float[...]`` for an unknown rank."""
+    """A type in the text syntax: ``float[1,64,56,56]``, or ``float`` for a scalar.
+
+    For an unknown rank it is ``float[...]``, where ONNX writes ``float[]``.
+    """
     if not isinstance(known, Tensor):
         return type_text(known)
     name = element(known.dtype)
@@ -59,7 +62,7 @@ def onnx_type(known: Type | None) -> str:
 
 
 def named(name: str) -> str:
-    """A name in the text syntax, quoted if necessary."""
+    """A name in the text syntax, quoted if it is empty, or contains a space or a sign of the syntax such as `[`."""
     if name and not _AWKWARD.intersection(name):
         return name
     return '"' + name.replace('"', '\\"') + '"'

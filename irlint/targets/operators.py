@@ -186,8 +186,11 @@ def versions(runtime: Runtime, use: Use, releases: int) -> Iterator[tuple[int | 
 
 
 def _official_version(use: Use, imported: int | None) -> int:
-    """The version of a node by the official schemas. If the opset is older than the first version, one less than the
-    first version; 1 if there are no schemas."""
+    """The version of a node by the official schemas; 1 in other domains, or without an opset.
+
+    If the opset is older than the first version, it is one less than the first version. Without schemas, it is the
+    opset.
+    """
     if imported is None or use.node.domain not in OFFICIAL_DOMAINS:
         return 1
     return _official_since(use.node.domain, use.node.op, imported)
@@ -200,7 +203,8 @@ def _official_since(domain: str, op: str, opset: int) -> int:
 
 
 def admits(row: Row, runtime: Runtime, version: int, use: Use) -> bool | None:
-    """Whether the constraints of a row allow the element types of a node; None if a type is unknown."""
+    """Whether the constraints of a row allow the element types of a node; None if a type is unknown and
+    no other type is refused."""
     answer: bool | None = True
     for name, allowed in row.types.items():
         known = _type_of(name, version, use)
@@ -222,8 +226,8 @@ FIRST_WITH_CASTS = 6
 
 
 def _type_of(name: str, version: int, use: Use) -> str | None:
-    """The element type of a node that the constraint ``name`` limits. ``name`` is the index of an input, a type
-    variable, or the name of a formal in the schema."""
+    """The element type of a node that the constraint ``name`` limits. ``name`` is the index of an input (of an
+    output if the node has no inputs), a type variable, or the name of a formal in the schema."""
     if name.isdecimal():
         given = use.inputs or use.outputs
         return given[int(name)] if int(name) < len(given) else OMITTED
@@ -265,7 +269,8 @@ def unserved_output_types(use: Use, runtime: Runtime, version: int, serving: Seq
 def allowed_types(serving: Sequence[Row], releases: int, use: Use) -> str:
     """At most eight element types that the first constraints of the rows allow.
 
-    If an input has more than 8 bits and a type of more than 8 bits is allowed, smaller types are omitted.
+    If an input has more than 8 bits and a type of more than 8 bits is allowed, types of at most 8 bits are omitted,
+    except bool.
     """
     mine = (next(iter(each.types.values()), ()) for each in serving if each.releases & releases)
     found = {name for types in mine for name in types}

@@ -122,7 +122,10 @@ def mel_weight_matrix(
 def ov_stft(
     signal: Tensor, window: Tensor, frame_size: Tensor, frame_step: Tensor, *, transpose_frames: bool
 ) -> Tensor:
-    """OpenVINO STFT-15: [frames, frequencies, 2], after an optional batch axis."""
+    """OpenVINO STFT-15: [frames, frequencies, 2], after an optional batch axis.
+
+    With ``transpose_frames``, it is [frequencies, frames, 2].
+    """
     _check_frame_inputs(signal, window, frame_size, frame_step=frame_step, name="signal", ranks=(1, 2))
     frame, step = number(frame_size), number(frame_step)
     samples = signal.shape[-1] if signal.shape else None
@@ -163,7 +166,9 @@ def ov_istft(
         samples = None
     elif at_least(samples, 0) is False:
         fault = SIZE_NEGATIVE.fault(
-            f"input 4 (signal_length) is {samples}, which OpenVINO reads as 0", help="use 0 or more, or -1", input=4
+            f"input 4 (signal_length) is {samples}, which OpenVINO reads as 0",
+            help="use the number of samples, at least 1",
+            input=4,
         )
         warn(fault.lowered(Severity.WARNING))
         samples = 0

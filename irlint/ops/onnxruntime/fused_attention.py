@@ -93,7 +93,10 @@ def _projected(
 def _present_shape(
     x: Tensor, past: Tensor | None, index: int, *, num_heads: int, hidden: MaybeDim, share_buffer: int
 ) -> Shape:
-    """The shape [2, batch, heads, total length, head size] of the present keys and values."""
+    """The shape [2, batch, heads, length, head size] of the present keys and values.
+
+    The length is that of the past and the new tokens, or with ``share_buffer`` that of the past.
+    """
     batch, length = size(x, 0, 3), size(x, 1, 3)
     head = per_head(hidden, num_heads, "the hidden size", index=0)
     if past is None:
@@ -152,7 +155,8 @@ def expect_mask(
     """Checks a mask of one to three axes. Raises a ``MASK_MISMATCH`` fault.
 
     ``sizes`` are (batch, length of the queries, length of the keys). ``other_lengths`` are further lengths of the keys
-    that are valid. With ``attention_forms``, further shapes are valid, which only Attention accepts.
+    that are valid in a mask of two axes. With ``attention_forms``, further shapes are valid, which Attention and
+    QAttention accept, but not MultiHeadAttention.
     """
     if mask is None or mask.shape is None or not 1 <= len(mask.shape) <= 3:
         return

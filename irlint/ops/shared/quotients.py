@@ -27,7 +27,7 @@ TRACKED = frozenset({"float32", "float64"})
 #: Sizes are multiplied by at most this number, so that products of sizes below 2**20 stay exact in float32.
 MOST_TIMES = 16
 
-#: The least divisor that float32 may not hold exactly.
+#: Divisors are below this number, as the proof requires for float32.
 DIVISOR_LIMIT = 1 << 24
 
 #: The dividend of a quotient of unknown sign may contain at most this many quotients, minima and maxima.

@@ -26,7 +26,7 @@ class Card:
     finding: Finding
     #: Findings at other nodes of the same model with the same text.
     others: tuple[Finding, ...] = ()
-    #: Other files that have an equal finding.
+    #: Other files that have an equal finding, if there are at least two of them.
     files: tuple[str, ...] = ()
 
 
