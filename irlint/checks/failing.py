@@ -8,6 +8,7 @@ from irlint.checks.factors import RESULT_CONSTANT
 from irlint.checks.values import Values, number_in
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node
+from irlint.model.order import used_values
 from irlint.model.tensor import FLOATS, Tensor
 
 FAILS_WHEN_RUN = Rule(
@@ -16,8 +17,8 @@ FAILS_WHEN_RUN = Rule(
     Severity.WARNING,
     "ONNX Runtime loads a node that fails each time it runs.",
     why="ONNX Runtime reads the ratio of a Dropout and the depth of a OneHot only when the node runs: it fails for a "
-    "ratio below 0 or of at least 1, also without training, and for a depth of 0. OpenVINO ignores the ratio, and "
-    "gives an empty tensor for the depth.",
+    "ratio below 0 or of at least 1, also without training, and for a depth of 0. A Dropout that its optimizer removes "
+    "before is not reported. OpenVINO ignores the ratio, and gives an empty tensor for the depth.",
     fix="Correct the number.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) <float r = {1.5}> { y = Dropout (x, r) }""",
@@ -29,8 +30,8 @@ BOUNDS_CROSSED = Rule(
     "clip-bounds-crossed",
     Severity.WARNING,
     "The minimum of a Clip is not below its maximum.",
-    why="The result is the same for every input: ONNX Runtime and OpenVINO return the maximum. A Clip of "
-    "floating-point numbers is also reported if its bounds are equal.",
+    why="The result is the same for every number: ONNX Runtime and OpenVINO return the maximum. NaN may stay "
+    "NaN. A Clip of floating-point numbers is also reported if its bounds are equal.",
     fix="Exchange the minimum and the maximum, or correct the bounds.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) <float low = {6.0}, float high = {0.0}> { y = Clip (x, low, high) }""",
@@ -44,19 +45,32 @@ BOUNDS: Mapping[int, str] = {1: "min", 2: "max"}
 
 
 def faults(values: Values, node: Node) -> Iterator[Fault]:
-    """The fault of a Dropout, a OneHot or a Clip; nothing if its numbers are sound or unknown."""
+    """The fault of a Dropout, a OneHot or a Clip; nothing if its numbers are sound or unknown, or if another rule
+    reports them."""
     return CHECKS[node.op](values, node)
 
 
 def _dropout(values: Values, node: Node) -> Iterator[Fault]:
-    """The fault of a ratio that ONNX Runtime refuses; nothing if the ratio is sound or unknown."""
+    """The fault of a ratio that ONNX Runtime refuses; nothing if the ratio is sound or unknown, or the node may be
+    removed."""
     ratio = values.number(node, 1)
-    if ratio is not None and not 0 <= ratio < 1:
+    if ratio is not None and not 0 <= ratio < 1 and not _may_be_removed(values, node):
         yield FAILS_WHEN_RUN.fault(
             f"input 1 (ratio) is {ratio:g}: ONNX Runtime accepts 0 to less than 1, and fails when the node runs",
             help="write a ratio from 0 to less than 1",
             input=1,
         )
+
+
+def _may_be_removed(values: Values, node: Node) -> bool:
+    """Whether ONNX Runtime's optimizer may remove a Dropout: one behind another node, whose result is no output of the
+    graph, and whose mask is not used. Calls and branches may be inlined, so that their Dropouts may be removed, too."""
+    if values.first is not None:
+        return True
+    made, *masks = node.outputs
+    needed = used_values(values.graph)
+    is_kept = values.maker(node, 0) is None or made in values.graph.outputs or not needed.isdisjoint(masks)
+    return not is_kept
 
 
 def _one_hot(values: Values, node: Node) -> Iterator[Fault]:
@@ -70,7 +84,7 @@ def _one_hot(values: Values, node: Node) -> Iterator[Fault]:
 
 
 def _clip(values: Values, node: Node) -> Iterator[Fault]:
-    """The fault of a minimum that is not below the maximum; nothing if one of the two is unknown.
+    """The fault of a minimum that is not below the maximum; nothing if one of the two is unknown or NaN.
 
     Integers may have equal bounds: indices along an axis of size 1 can only be 0.
     """
@@ -78,7 +92,7 @@ def _clip(values: Values, node: Node) -> Iterator[Fault]:
     bounds = [values.number(node, at) if by_input else number_in(node.attributes.get(BOUNDS[at])) for at in (1, 2)]
     least, most = bounds
     clipped = values.tensor(node, 0)
-    if least is None or most is None or least < most or (least == most and not _is_float(clipped)):
+    if least is None or most is None or not least >= most or (least == most and not _is_float(clipped)):
         return
     names = ("input 1 (min)", "input 2 (max)") if by_input else ("`min`", "`max`")
     yield BOUNDS_CROSSED.fault(
@@ -90,8 +104,8 @@ def _clip(values: Values, node: Node) -> Iterator[Fault]:
 
 
 def reduced_nothing(values: Values, node: Node) -> Iterator[Fault]:
-    """The fault of a reduction over an axis of size 0 whose result has elements. Runtimes return 0 or infinity for
-    them."""
+    """The fault of a reduction over an axis of size 0 whose result has elements. Runtimes return 0, an infinity,
+    or the largest or smallest number of float32 for them."""
     made = values.known.types.get(node.outputs[0]) if node.outputs[0] is not None else None
     if isinstance(made, Tensor) and made.dtype in FLOATS and made.shape is not None and 0 not in made.shape:
         yield RESULT_CONSTANT.fault(

@@ -155,6 +155,37 @@ CASES: Mapping[str, tuple[str, str, str]] = {
     ),
     "ratio": ("(float[1,3] x) => (float[1,3] y) <float r = {1.5}> { y = Dropout (x, r) }", "IRL744", "fails"),
     "ratio of 1": ("(float[1,3] x) => (float[1,3] y) <float r = {1.0}> { y = Dropout (x, r) }", "IRL744", "fails"),
+    "ratio behind a node": (
+        "(float[1,3] x) => (float[1,3] y) <float r = {1.5}> { a = Relu (x) d, m = Dropout (a, r) y = Neg (d) }",
+        "",
+        "runs",
+    ),
+    "ratio behind a node, of an output": (
+        "(float[1,3] x) => (float[1,3] y) <float r = {1.5}> { a = Relu (x) y = Dropout (a, r) }",
+        "IRL744",
+        "fails",
+    ),
+    "ratio behind a node, with a mask": (
+        "(float[1,3] x) => (float[1,3] y) <float r = {1.5}> "
+        "{ a = Relu (x) d, m = Dropout (a, r) c = Cast <to = 1> (m) y = Add (d, c) }",
+        "IRL744",
+        "fails",
+    ),
+    "ratio in front of a node": (
+        "(float[1,3] x) => (float[1,3] y) <float r = {1.5}> { d = Dropout (x, r) y = Neg (d) }",
+        "IRL744",
+        "fails",
+    ),
+    "minimum of NaN": (
+        "(float[1,3] x) => (float[1,3] y) <float l = {nan}, float h = {6}> { y = Clip (x, l, h) }",
+        "IRL734",
+        "runs",
+    ),
+    "maximum of NaN": (
+        "(float[1,3] x) => (float[1,3] y) <float l = {0}, float h = {nan}> { y = Clip (x, l, h) }",
+        "IRL734",
+        "runs",
+    ),
     "sound ratio": ("(float[1,3] x) => (float[1,3] y) <float r = {0.5}> { y = Dropout (x, r) }", "", "runs"),
     "depth": (
         "(float[1,3] x) => (float[1,3,d] y) <int64[1] n = {0}, float[2] v = {0,1}> "
