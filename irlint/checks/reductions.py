@@ -7,10 +7,23 @@ from collections.abc import Sequence
 from math import inf, isfinite
 
 from irlint.checks.curves import logarithm
-from irlint.checks.transfers import ANY, Interval, Site, accumulated, added, held, joined, magnitude, multiplied, square
+from irlint.checks.transfers import (
+    ANY,
+    MOST_SUMMED,
+    Interval,
+    Site,
+    accumulated,
+    added,
+    held,
+    joined,
+    magnitude,
+    multiplied,
+    of_type,
+    square,
+)
 from irlint.checks.values import integer_in
 from irlint.model import Node
-from irlint.model.tensor import Tensor
+from irlint.model.tensor import INTEGERS, Tensor
 
 #: The opset from which on a Softmax works on the last axis by default.
 LAST_AXIS_SINCE = 13
@@ -21,7 +34,9 @@ ROUGHLY = 1e-2
 
 def length(given: Sequence[Interval], site: Site) -> Interval:
     """The interval of the Euclidean norm of elements with an interval each. The squares may be infinite, the norm
-    not."""
+    not. Squares of integers may overflow."""
+    if site.dtype in INTEGERS:
+        return of_type(site.dtype)
     ends = [magnitude((each,), site) for each in given]
     low, high = math.hypot(*(each.low for each in ends)), math.hypot(*(each.high for each in ends))
     return held(low, inf if sum_of_squares(given, site).high == inf else high, site.dtype)
@@ -38,7 +53,7 @@ def sum_of_squares(given: Sequence[Interval], site: Site) -> Interval:
 def mean(given: Sequence[Interval], site: Site) -> Interval:
     """The interval of the mean of elements with an interval each. The sum may be infinite although the mean is not."""
     largest = sum_of_magnitudes(given, site)
-    if largest.is_zero or largest.why:
+    if largest.is_zero or largest.why or largest == of_type(site.dtype):
         return largest
     if largest.high == inf:
         return accumulated((joined(given),), site)
@@ -66,6 +81,10 @@ def total(given: Sequence[Interval], site: Site) -> Interval:
     x, count = given[0], site.count
     if x.is_zero or count == 1:
         return x
+    if site.dtype in INTEGERS:
+        fewest, most = count or 1, count or MOST_SUMMED
+        low, high = x.low * (fewest if x.low >= 0 else most), x.high * (fewest if x.high <= 0 else most)
+        return held(low, high, site.dtype)
     if count is not None and x.low > 0:
         found = _widened(x.low * count, x.high * count)
         return held(found.low, found.high, site.dtype)
@@ -83,7 +102,9 @@ def total_square(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def norm(given: Sequence[Interval], site: Site) -> Interval:
-    """The interval of the Euclidean norm of elements that share one interval."""
+    """The interval of the Euclidean norm of elements that share one interval. Squares of integers may overflow."""
+    if site.dtype in INTEGERS:
+        return of_type(site.dtype)
     ends = magnitude(given, site)
     return ends if ends.is_zero else Interval(ends.low, inf)
 
@@ -93,6 +114,8 @@ def total_product(given: Sequence[Interval], site: Site) -> Interval:
     x = given[0]
     if x.is_zero:
         return x
+    if site.dtype in INTEGERS and not 0 <= x.low <= x.high <= 1:
+        return of_type(site.dtype)
     return Interval(1 if x.low >= 1 else 0, 1 if x.high <= 1 else inf) if x.low >= 0 else ANY
 
 

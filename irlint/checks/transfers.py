@@ -1,7 +1,7 @@
 """Computes the intervals of sums, products, choices and reductions from the intervals of their operands.
 
-An interval contains every element that is not NaN, for all inputs of the model. This assumes that integers do not
-overflow, that no NaN is converted to an integer, and that reciprocals are finite.
+An interval contains every element that is not NaN, for all inputs of the model. This assumes that the smallest
+integer is not negated, that no NaN is converted to an integer, and that reciprocals are finite.
 """
 
 from __future__ import annotations
@@ -17,6 +17,10 @@ from irlint.records import record
 
 #: The relative error of powers, by element type.
 ROUNDING = {"float16": 1e-3, "float32": 1e-4, "float64": 1e-4}
+
+
+#: Sums of integers are assumed to have at most this many elements.
+MOST_SUMMED = 1 << 30
 
 
 @record
@@ -119,7 +123,11 @@ def widened(before: Interval, after: Interval) -> Interval:
 
 def held(low: float, high: float, dtype: str | None) -> Interval:
     """The interval from ``low`` to ``high`` after conversion to an element type. Numbers beyond the range of a
-    floating-point type become infinite; float16 and float32 round the other numbers."""
+    floating-point type become infinite; float16 and float32 round the other numbers. Integers beyond the range of
+    their type overflow, and may be any number of it."""
+    if dtype in INTEGERS:
+        every = of_type(dtype)
+        return Interval(low, high) if every.low <= low and high <= every.high else every
     return Interval(_held(low, dtype), _held(high, dtype))
 
 
@@ -370,6 +378,8 @@ def resized(given: Sequence[Interval], site: Site) -> Interval:
 def accumulated(given: Sequence[Interval], site: Site) -> Interval:
     """The interval of sums of an unknown number of elements. Only the sign of the sums is known."""
     x = given[0]
+    if site.dtype in INTEGERS:
+        return held(min(x.low * MOST_SUMMED, 0), max(x.high * MOST_SUMMED, 0), site.dtype)
     return Interval(0 if x.low >= 0 else -inf, 0 if x.high <= 0 else inf)
 
 

@@ -186,6 +186,30 @@ CASES: Mapping[str, tuple[str, str, str]] = {
         "IRL734",
         "runs",
     ),
+    "integers that overflow": (
+        "(float[1,3] x) => (float[1,3] y) <int32 l = {2000000000}, int32 h = {2100000000}> "
+        "{ i = Cast <to = 6> (x) c = Clip (i, l, h) s = Add (c, c) f = Cast <to = 1> (s) n = Neg (f) y = Sqrt (n) }",
+        "",
+        "runs",
+    ),
+    "products that overflow": (
+        "(float[1,3] x) => (float[1,3] y) <int32 l = {50000}, int32 h = {60000}> "
+        "{ i = Cast <to = 6> (x) c = Clip (i, l, h) s = Mul (c, c) f = Cast <to = 1> (s) n = Neg (f) y = Sqrt (n) }",
+        "",
+        "runs",
+    ),
+    "differences of unsigned integers": (
+        "(float[1,3] x) => (float[1,3] y) <uint32 l = {2}, uint32 h = {3}, uint32 k = {9}> { a = Abs (x) "
+        "i = Cast <to = 12> (a) c = Clip (i, l, h) s = Sub (c, k) f = Cast <to = 1> (s) y = Sqrt (f) }",
+        "",
+        "runs",
+    ),
+    "integers that do not overflow": (
+        "(float[1,3] x) => (float[1,3] y) <int32 l = {1}, int32 h = {1000000000}> "
+        "{ i = Cast <to = 6> (x) c = Clip (i, l, h) s = Add (c, c) f = Cast <to = 1> (s) n = Neg (f) y = Sqrt (n) }",
+        "IRL743",
+        "nan",
+    ),
     "sound ratio": ("(float[1,3] x) => (float[1,3] y) <float r = {0.5}> { y = Dropout (x, r) }", "", "runs"),
     "depth": (
         "(float[1,3] x) => (float[1,3,d] y) <int64[1] n = {0}, float[2] v = {0,1}> "
