@@ -187,7 +187,7 @@ def _compiled_in_one_kernel(kind: Kind, w_index: int) -> Callable[[Layer], Fault
     def refused(layer: Layer) -> Fault | None:
         cell, r = layer.attributes["cell"], layer.inputs[w_index + 1]
         names = tuple(name.lower() for name in cell.names(kind.activations))[: len(kind.activations)]
-        supported = names == kind.activations or (kind is RNN and names == ("relu",))
+        supported = names == kind.activations or (kind is RNN and names in (("relu",), ("sigmoid",)))
         if cell.clip or not supported or not {w_index, w_index + 1} <= layer.fixed:
             return None
         if (fault := with_elements(0)(layer)) is not None:

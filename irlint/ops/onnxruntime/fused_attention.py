@@ -150,19 +150,16 @@ def expect_mask(
     *,
     sizes: tuple[MaybeDim, MaybeDim, MaybeDim],
     attention_forms: bool = False,
-    other_lengths: tuple[MaybeDim, ...] = (),
 ) -> None:
     """Checks a mask of one to three axes. Raises a ``MASK_MISMATCH`` fault.
 
-    ``sizes`` are (batch, length of the queries, length of the keys). ``other_lengths`` are further lengths of the keys
-    that are valid in a mask of two axes. With ``attention_forms``, further shapes are valid, which Attention and
-    QAttention accept, but not MultiHeadAttention.
+    ``sizes`` are (batch, length of the queries, length of the keys with the past). With ``attention_forms``, further
+    shapes are valid, which Attention and QAttention accept, but not MultiHeadAttention.
     """
     if mask is None or mask.shape is None or not 1 <= len(mask.shape) <= 3:
         return
     batch, length, total_length = sizes
     allowed: list[Shape] = [(batch,), (total((product((3, batch)), 2)),), (batch, total_length), sizes]
-    allowed += [(batch, other) for other in other_lengths]
     if attention_forms:
         allowed += [(product((2, batch)),), (1, 1), (batch, 1)]
     shapes = [shape for shape in allowed if len(shape) == len(mask.shape)]

@@ -47,8 +47,7 @@ def multi_head_attention(
     scores = outputs[3].shape
     if not share_buffer and scores is not None:
         batch, _, length, total_length = scores
-        lengths = () if past_key is None else (size(key, 1, 3),)
-        expect_mask(key_padding_mask, 4, "key_padding_mask", sizes=(batch, length, total_length), other_lengths=lengths)
+        expect_mask(key_padding_mask, 4, "key_padding_mask", sizes=(batch, length, total_length))
     return outputs
 
 
