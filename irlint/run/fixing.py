@@ -34,7 +34,7 @@ Applied = list[tuple[Finding, Fix]]
 ROUNDS = 20
 
 #: A model of at most this many bytes is rewritten in memory. A larger one is rewritten into a temporary file in the
-#: folder of its path.
+#: folder of its path, or in the system's folder for temporary files if there is no such folder.
 SMALL = 1 << 24
 
 #: The number of bytes that are copied at once.
@@ -186,8 +186,8 @@ def _refusal(wish: Wish, changed: Version | None, before: Version) -> str:
     """Why the edits for a wish are not applied. ``changed`` is None if they cannot be written."""
     if changed is None:
         return f"--{wish} was not applied: its edits cannot be written into this file"
-    known = {each.rule for each in before.outcome.findings}
-    new = [each for each in changed.outcome.findings if each.rule not in known] or list(changed.outcome.findings)
+    rules = _growing(changed.outcome, before.outcome)
+    new = [each for each in changed.outcome.findings if each.rule in rules]
     if not new:
         return f"--{wish} was not applied"
     return f"--{wish} was not applied: it would cause {new[0].rule.code} ({new[0].message})"
@@ -285,7 +285,12 @@ def _with_safe_fixes_by_rule(path: str, before: Version, settings: Settings) -> 
 
 
 def _is_worse(after: Outcome, before: Outcome, *, notes: bool = True, edits: Sequence[Edit] = ()) -> bool:
-    """Whether a model has more findings of any rule than before, or can no longer be opened.
+    """Whether a model has more findings of any rule than before (see ``_growing``), or can no longer be opened."""
+    return after.error is not None or bool(_growing(after, before, notes=notes, edits=edits))
+
+
+def _growing(after: Outcome, before: Outcome, *, notes: bool = True, edits: Sequence[Edit] = ()) -> Collection[Rule]:
+    """The rules of which a model has more findings than before.
 
     Does not count findings that ``edits`` only reveal, and after errors those of rules that are checked only without
     errors. If ``notes`` is False, notes count only before the edits.
@@ -298,7 +303,7 @@ def _is_worse(after: Outcome, before: Outcome, *, notes: bool = True, edits: Seq
     found = (each for each in found if not (edits and is_revealed(each.rule, each.severity, edits)))
     counts = Counter(each.rule for each in found if each.rule not in new_rules)
     counts.subtract(each.rule for each in before.findings)
-    return after.error is not None or any(count > 0 for count in counts.values())
+    return {rule for rule, count in counts.items() if count > 0}
 
 
 def _has_fewer(rule: Rule, after: Outcome, before: Outcome) -> bool:
@@ -308,11 +313,12 @@ def _has_fewer(rule: Rule, after: Outcome, before: Outcome) -> bool:
 
 def _rules_without_errors(outcome: Outcome) -> Collection[Rule]:
     """The rules that irlint checks only if a model has no errors."""
+    from irlint.checks.hygiene import UNUSED_NODE
     from irlint.policy.rule_index import RULES as MODULES
     from irlint.policy.rulebook import by_code
 
     names = [f"checks.{name}" for form in FORMATS if form.name == outcome.file.format for name in form.last_checks]
-    return {by_code(code) for code, module in MODULES.items() if module in names}
+    return {UNUSED_NODE, *(by_code(code) for code, module in MODULES.items() if module in names)}
 
 
 def _changed(path: str, version: Version, settings: Settings, edits: Iterable[Edit]) -> Version | None:
@@ -332,7 +338,7 @@ def _changed(path: str, version: Version, settings: Settings, edits: Iterable[Ed
 
 
 def _joined(path: str, pieces: Iterable[Piece], source: BinaryIO) -> BinaryIO:
-    """The joined ``pieces``, in memory. If ``source`` is large, in a temporary file beside the model."""
+    """The joined ``pieces``, in memory. If ``source`` is large, in a temporary file, see SMALL."""
     source.seek(0, os.SEEK_END)
     result: BinaryIO
     if source.tell() <= SMALL:
@@ -340,7 +346,8 @@ def _joined(path: str, pieces: Iterable[Piece], source: BinaryIO) -> BinaryIO:
     else:
         from tempfile import TemporaryFile
 
-        result = TemporaryFile(dir=os.path.dirname(os.path.realpath(path)))  # noqa: SIM115
+        folder = os.path.dirname(os.path.realpath(path))
+        result = TemporaryFile(dir=folder if os.path.isdir(folder) else None)  # noqa: SIM115
     for piece in pieces:
         if isinstance(piece, bytes):
             result.write(piece)
