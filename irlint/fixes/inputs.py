@@ -85,7 +85,7 @@ class Inputs:
         return False
 
     def is_unused_result(self, name: str) -> bool:
-        """Whether an unused value has this name, and a node computes it."""
+        """Whether an unused value has this name, and a node computes it (see ``is_made``)."""
         return any(value.name == name and self.is_made(value) for value, _ in self.unused_values)
 
     def replaces_computed(self, edit: Edit) -> bool:
@@ -153,7 +153,7 @@ class Inputs:
         return [values[0] for values in groups if len(values) == 1]
 
     def with_unused_of_other_type(self, node: Node) -> Iterator[Candidate]:
-        """Connects an unused computed value of another element type. It replaces a value that has other users."""
+        """Connects an unused value of another element type, if it ``is_made``. It replaces a value with other users."""
         made = [each for each in self.unused_values if self.is_made(each[0])]
         for port, (before, given) in enumerate(zip(node.inputs, inputs_of(node, self.known))):
             if before is None or given is None or not self.is_used_elsewhere(before, node):
@@ -245,7 +245,7 @@ class Inputs:
         return maker.node if maker is not None else None
 
     def _at_every_user(self, value: Value, before: Value | None) -> tuple[Edit, ...]:
-        users = self.users.get(before, ()) if before is not None else ()
+        users = dict.fromkeys(self.users.get(before, ()) if before is not None else ())
         places = ((user, port) for user in users for port, given in enumerate(user.inputs) if given is before)
         called = self.editor.called_unused(value)
         return tuple(self.editor.connected(value, user, port, called) for user, port in places)
@@ -371,9 +371,9 @@ class Inputs:
         return next((value for value in chain(made, stored) if self._kind(value) == kind), None)
 
     def is_used_elsewhere(self, value: Value, node: Node) -> bool:
-        """Whether another node, another input of ``node``, or an output of the graph uses a value."""
+        """Whether another node, another input of ``node``, a body, or an output of the graph uses a value."""
         elsewhere = node.inputs.count(value) > 1 or any(each is not node for each in self.users.get(value, ()))
-        return value in self.graph.outputs or elsewhere
+        return value in self._used_by_others or elsewhere
 
     def is_last_use(self, value: Value, node: Node) -> bool:
         """Whether only this node uses a value, and no computed value is unused.
@@ -383,7 +383,7 @@ class Inputs:
         return not self.is_used_elsewhere(value, node) and not any(self.is_made(each) for each, _ in self.unused_values)
 
     def is_made(self, value: Value | None) -> bool:
-        """Whether a node computes a value, and the value is not constant."""
+        """Whether a node computes a value, and the value is not constant. In an IR, also True for a Parameter."""
         return self.node_of(value) is not None and not self.makers.is_constant(value)
 
     def is_dynamic(self, value: Value) -> bool:

@@ -15,8 +15,12 @@ from fixes.test_restored import HEAD, feeds, outputs
 from oracles.openvino_worker import outcomes
 
 import irlint
+from irlint import parsers
 from irlint.findings.edits import Edit
+from irlint.fixes.blocks import blocks_of
 from irlint.fixes.flow import Flow
+from irlint.fixes.inputs import Inputs
+from irlint.inference.walk import inferred
 
 #: A sound graph, what is replaced in it, by what, and the suggestion; "=" before it: it is written and restores the graph.
 LIKELY = [
@@ -55,6 +59,7 @@ LIKELY = [
     ("an unused part of a width that does not fit", "(float[N,4] a, float[N,8] b, float[N,2] c) => (float[N,3] y) <float[12,3] w> { r_1 = Relu (a) r_2 = Relu (b) r_3 = Relu (c) j = Concat <axis = 1> (r_1, r_2) y = MatMul (j, w) }", "float[12,3] w", "float[13,3] w", "change 13 to 12 on axis 0 of constant `w`"),
     ("a summand that a Sum lost", "(float[1,4] a, float[3,1] b) => (float[12] y) <int64[1] t = {12}> { u_0 = Relu (a) u_1 = Relu (b) s = Sum (u_0, u_1) y = Reshape (s, t) }", "(u_0, u_1)", "(u_0)", "connect `u_1`, which nothing uses, as input 1 in Sum[2]"),
     ("a table of biases that two nodes use", "(float[N,4,5,5] x, float[N,1,1,5] m) => (float[N,4,5,5] y) <int64[5,5] i = {0,1,2,3,4,1,0,1,2,3,2,1,0,1,2,3,2,1,0,1,4,3,2,1,0}, float[7,4] w, float k = {3}, int64[1] z = {0}> { q = Mul (m, k) g = Gather (w, i) t = Transpose <perm = [2,0,1]> (g) b = Unsqueeze (t, z) c = Add (x, b) d = Softmax (c) e = Add (d, b) f = Relu (e) h = Add (f, q) l = Relu (h) y = Add (l, q) }", "float[7,4] w", "float[7,6] w", "change 4 to 6 on axis 1 of input `x`, or change 6 to 4 on axis 1 of constant `w`; then update 1 declaration"),
+    ("another value than one that a body uses", "(float[N,4] x, bool c) => (float[N,3] y, float[N,8] t, float[N,4] w) <float[4,8] a, float[8,3] b> { v = Relu (x) t = MatMul (x, a) y = MatMul (t, b) w = If (c) <then_branch = t () => (float[N,4] p) { p = Neg (v) }, else_branch = e () => (float[N,4] q) { q = Abs (v) }> }", "y = MatMul (t, b)", "y = MatMul (v, b)", "connect `t` as input 0"),
 ]  # fmt: skip
 
 
@@ -137,9 +142,6 @@ FLOWS = [
 
 @pytest.mark.parametrize(("text", "edit", "expected"), FLOWS)
 def test_an_edit_makes_no_cycle_and_keeps_what_inputs_do(text: str, edit: tuple[str, int, str], expected: bool) -> None:
-    from irlint import parsers
-    from irlint.inference.walk import inferred
-
     model = parsers.read("m.onnx", model_of(text).SerializeToString())
     assert model.graph is not None
     label, port, value = edit
@@ -282,3 +284,12 @@ def test_an_axis_that_explains_a_declared_size_and_conditions_that_no_sizes_meet
     assert {each.rule.code for each in found} == {"IRL601", "IRL609"}
     (root,) = [each for each in found if not each.because]
     assert root.suggestion.startswith("change 3 to 2 in constant layer")
+
+
+def test_an_undefined_value_is_replaced_once_at_each_input() -> None:
+    model = model_of("(float[2,3] x) => (float[2,3] y) { a = Relu (x) y = Add (u, u) }")
+    known = inferred(parsers.read("m.onnx", model.SerializeToString()))
+    assert known.model.graph is not None
+    node = known.model.graph.nodes[-1]
+    (found,) = Inputs(blocks_of(known, known.model.graph).editor).with_unused([node], {node: 0})
+    assert [(edit.value, edit.input) for edit in found.edits] == [("a", 0), ("a", 1)]
