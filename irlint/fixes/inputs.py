@@ -57,7 +57,7 @@ class Inputs:
         return {value.name for value in before if value is not None} - {edit.value for edit in edits}
 
     def lost_nodes(self, edits: Sequence[Edit]) -> set[Node]:
-        """The nodes whose results have no user after the edits. Nodes that hold constants, as in IRs, do not count."""
+        """The nodes whose results have no user after the edits. Nodes such as Constant do not count."""
         gone = {(edit.index, edit.input) for edit in edits if edit.kind == "input"}
         connected = {str(edit.value) for edit in edits}
         waiting = [self.edited(edit)[1] for edit in edits if edit.kind == "input"]
