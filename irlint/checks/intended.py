@@ -9,14 +9,17 @@ from irlint.findings import wording
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
 from irlint.model import Graph, Node, Value
-from irlint.model.order import used_values
-from irlint.model.tensor import Tensor, Type, type_text
+from irlint.model.order import graphs, used_values
+from irlint.model.tensor import Tensor, Type, disagree, type_text
 
 #: The maximum number of values in a help.
 SHOWN = 3
 
 #: At most this many values are tested as an input of the node that uses an undefined name.
 TRIED = 16
+
+#: At most this many nodes that depend on an undefined name are asked whether they accept another value.
+ASKED = 16
 
 #: The minimum similarity (0 to 1) of a misspelled name to the right one.
 ALIKE = 0.8
@@ -33,6 +36,12 @@ MARK = re.compile(r"[._:]\d*$")
 #: The separators of the words of a name, and the characters at which a prefix may end.
 WORDS, PREFIX_ENDS = re.compile(r"[^0-9A-Za-z]+"), (".", "/", ":", "_")
 
+#: The separators of the scopes of a name without ``/``, such as ``model.conv.weight``.
+SCOPES = re.compile(r"[.:]+")
+
+#: The name of an output after its node, and the index of the output.
+OUTPUT = re.compile(r"(?:_output_|:)(\d+)$")
+
 #: The input type with which a node is tested. A node that returns it unchanged copies its input, as Identity does.
 PROBE = Tensor("float32", (3, 5))
 
@@ -45,21 +54,20 @@ def unused_values(graph: Graph) -> list[Value]:
 
 def unused_outside(graph: Graph, known: Known) -> list[Value]:
     """The unused inputs and initializers of the model, to which a body may refer; [] if ``graph`` is not a body."""
-    main = _main_around(graph, known)
-    visible = {*main.inputs, *main.constants} if main is not None else ()
-    return [each for each in unused_values(main) if each in visible] if main is not None else []
+    around = _graphs_around(graph, known)
+    visible = {*around[-1].inputs, *around[-1].constants} if around else ()
+    return [each for each in unused_values(around[-1]) if each in visible] if around else []
 
 
-def _scope(name: str) -> tuple[str, str]:
-    """(first part, rest) of a name such as ``/stem/conv/Relu_output_0``; empty texts for another name."""
-    first, _, rest = name[1:].partition("/")
-    return (f"/{first}/", rest) if name.startswith("/") and first and rest else ("", "")
+def _graphs_around(graph: Graph, known: Known) -> list[Graph]:
+    """The graphs whose values a body sees, the nearest first; [] for another graph."""
+    if known.format.ports_declare or not graph.path or graph.path.startswith("function:"):
+        return []
+    return [each for each in graphs(known.model) if _encloses(each, graph)][::-1]
 
 
-def _main_around(graph: Graph, known: Known) -> Graph | None:
-    """The main graph, if ``graph`` is a body that sees its values; else None."""
-    is_body = bool(graph.path) and not graph.path.startswith("function:") and not known.format.ports_declare
-    return known.model.graph if is_body else None
+def _encloses(outer: Graph, graph: Graph) -> bool:
+    return any(body is graph or _encloses(body, graph) for body in outer.bodies)
 
 
 def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Value], known: Known) -> str:
@@ -69,8 +77,7 @@ def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Valu
 
     - the only unused input, if no other name is undefined and one of the two names contains or abbreviates the other
     - a value whose name differs by a mark (see ``is_marked``), or only in the characters between letters and digits
-    - for a body, the only value of the main graph whose name differs only in the characters between letters and digits,
-      or in a first part that no name of the main graph has: ``/backbone/Conv_output_0`` for ``/stem/Conv_output_0``
+    - the only value of the graph or of a graph around it that was probably renamed (see ``_renamed``)
     - the only unused input or initializer whose name differs by a prefix: ``router.weight`` and ``weight``
     - the ``unused`` value with the most similar name, if the names differ in more than digits
     - the most similar of all values, if the names also differ by a slip (see ``_is_slip``), the value is not an
@@ -80,23 +87,18 @@ def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Valu
     stored = set(graph.constants).difference(graph.inputs)
     inputs = [each for each in unused if each in graph.inputs and each not in graph.constants]
     if len(inputs) == len(graph.undefined) == 1 and _may_be_one(inputs[0].name, value.name):
-        if _is_accepted(inputs[0], value, user, known):
+        if _is_accepted(inputs[0], value, user, graph, known):
             return inputs[0].name
     for each in _definitions(graph):
         is_same = is_marked(each.name, value.name, graph) or characters(each.name) == characters(value.name) != ""
-        if is_same and _is_accepted(each, value, user, known):
+        if is_same and _is_accepted(each, value, user, graph, known):
             return each.name
-    main = _main_around(graph, known)
-    outside = list(_definitions(main)) if main is not None else []
-    same = [each for each in outside if characters(each.name) == characters(value.name) != ""]
-    scope, rest = _scope(value.name)
-    if not same and scope and not any(each.name.startswith(scope) for each in outside):
-        same = [each for each in outside if _scope(each.name)[1] == rest]
-    if len(same) == 1 and _is_accepted(same[0], value, user, known):
-        return same[0].name
+    renamed = _renamed(value, user, graph, unused, known)
+    if renamed is not None:
+        return renamed.name
     computed = {each for node in graph.nodes for each in node.outputs}
     ending = [each for each in unused if _ends_in(each.name, value.name) and each not in computed]
-    if len(ending) == 1 and _is_accepted(ending[0], value, user, known):
+    if len(ending) == 1 and _is_accepted(ending[0], value, user, graph, known):
         return ending[0].name
     for values, others_use_it in ((unused, False), (_definitions(graph), True)):
         names = {
@@ -106,10 +108,107 @@ def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Valu
             and not (others_use_it and (each in stored or not _is_slip(value.name, each.name)))
         }
         close = wording.closest(value.name, names, ALIKE)
-        if close is not None and _is_accepted(names[close], value, user, known):
-            fitting = [each for each in unused[:TRIED] if others_use_it and _is_accepted(each, value, user, known)]
+        if close is not None and _is_accepted(names[close], value, user, graph, known):
+            fitting = [
+                each for each in unused[:TRIED] if others_use_it and _is_accepted(each, value, user, graph, known)
+            ]
             return "" if _is_type_of_another(names[close], fitting, known) else close
     return ""
+
+
+def _renamed(value: Value, user: Node | None, graph: Graph, unused: list[Value], known: Known) -> Value | None:
+    """The value that probably had the name of the undefined ``value`` before a rename of other names; None unless one
+    value is accepted, or only one of those that nothing uses.
+
+    The value is an output of the node after which the undefined name is called, or its name differs in the characters
+    between letters and digits, in scopes, or at the end.
+    """
+    if known.format.ports_declare:
+        return None
+    around = _graphs_around(graph, known)
+    unused = [*dict.fromkeys((*unused, *(each for outer in around for each in unused_values(outer))))]
+    for kind in (_after_nodes, _with_same_characters, _in_other_scopes, _with_other_ends):
+        found = [each for outer in (graph, *around) for each in kind(value.name, outer, unused, outer is not graph)]
+        accepted = [each for each in dict.fromkeys(found[:TRIED]) if _is_accepted(each, value, user, graph, known)]
+        chosen = accepted if len(accepted) == 1 else [each for each in accepted if each in unused]
+        if accepted:
+            return chosen[0] if len(chosen) == 1 else None
+    return None
+
+
+def _after_nodes(name: str, graph: Graph, unused: list[Value], is_outer: bool) -> list[Value]:
+    """The outputs of nodes after which an exporter called ``name``, such as ``/fc/Gemm_output_0``. Their names contain
+    the letters of its last part; another output belongs to a fused node."""
+    end = OUTPUT.search(name)
+    makers, port = ((name[: end.start()],), int(end[1])) if end is not None else ((name, f"node_{name}"), 0)
+    nodes = [node for node in graph.nodes if node.name in makers and port < len(node.outputs)]
+    letters = characters(plain(_parts(name)[-1]))
+    outputs = [output for node in nodes if (output := node.outputs[port]) is not None]
+    return [output for output in outputs if letters and letters in characters(plain(output.name))]
+
+
+def _with_same_characters(name: str, graph: Graph, unused: list[Value], is_outer: bool) -> list[Value]:
+    return [each for each in _definitions(graph) if characters(each.name) == characters(name) != ""]
+
+
+def _in_other_scopes(name: str, graph: Graph, unused: list[Value], is_outer: bool) -> list[Value]:
+    """The values whose names differ from ``name`` in one run of scopes: ``/backbone/Conv_output_0`` for
+    ``/stem/Conv_output_0`` or ``Conv_output_0``.
+
+    No other value has the scope of ``name`` that was removed, or the value is the only unused one. A scope that was
+    added is that of all values or of no other one, unless nothing uses the value. A used value of the same graph has
+    another form of name.
+    """
+    values = {each: _parts(each.name) for each in _definitions(graph)}
+    stored = set(graph.constants).difference(graph.inputs)
+    ours, found = _parts(name), []
+    for each, theirs in values.items():
+        if theirs[-1] != ours[-1] or not characters(plain(ours[-1])) or plain(each.name) == plain(name):
+            continue
+        removed, added = _differing_scopes(ours, theirs), _differing_scopes(theirs, ours)
+        others = [parts for other, parts in values.items() if other is not each]
+        is_written = bool(removed) and any(parts[: len(removed)] == removed for parts in others)
+        count = sum(parts[: len(added)] == added for parts in others)
+        is_general = bool(removed) or count in (0, len(others))
+        is_rewritten = is_outer or count == len(others) > 0 or each.name.startswith("/") != name.startswith("/")
+        is_sole = unused == [each]
+        if (each in unused and (is_sole or not is_written)) or (
+            each not in stored and not is_written and is_general and is_rewritten
+        ):
+            found.append(each)
+    return found
+
+
+def _differing_scopes(parts: list[str], others: list[str]) -> list[str]:
+    """The scopes of a name up to the last one that another name lacks; [] if it lacks none."""
+    start, end = _common(parts, others), _common(parts[::-1], others[::-1])
+    head = parts[: max(len(parts) - end, start)]
+    return head if len(head) > start else []
+
+
+def _common(parts: list[str], others: list[str]) -> int:
+    """The number of equal parts at the beginning."""
+    return next(
+        (at for at, (one, other) in enumerate(zip(parts, others)) if one != other), min(len(parts), len(others))
+    )
+
+
+def _with_other_ends(name: str, graph: Graph, unused: list[Value], is_outer: bool) -> list[Value]:
+    """The values whose names differ from ``name`` by a mark, and the only unused value if its name or ``name`` is the
+    beginning of the other one: ``x_renamed`` and ``x``."""
+    found = [each for each in _definitions(graph) if is_marked(each.name, name, graph)] if is_outer else []
+    for each in unused if len(unused) == 1 and not found else ():
+        short, long = sorted((each.name, name), key=len)
+        end = long[len(short) :]
+        if long.startswith(short) and end.startswith(PREFIX_ENDS) and not MARK.fullmatch(end) and not short.isdecimal():
+            found.append(each)
+    return found
+
+
+def _parts(name: str) -> list[str]:
+    """The scopes of a name and its last part."""
+    stripped = name.strip("/.:")
+    return stripped.split("/") if "/" in stripped else SCOPES.split(stripped)
 
 
 def help_for(
@@ -126,7 +225,7 @@ def help_for(
             listed_slips = wording.first_few([f"`{each}`" for each in slips], SHOWN)
             return f"restore the initializer {name!r}, or connect {listed_slips}, which fits, if the name is misspelled"
     if len(unused) <= TRIED:
-        unused = [each for each in unused if _is_accepted(each, value, user, known)]
+        unused = [each for each in unused if _is_accepted(each, value, user, graph, known)]
     if not unused:
         outer = _only_input(value, user, graph, known) if otherwise else None
         return f"{missing}, or connect `{outer.name}`, the only input of the model" if outer else missing + otherwise
@@ -138,7 +237,11 @@ def _only_input(value: Value, user: Node | None, graph: Graph, known: Known) -> 
     """The only input of the model, if a body uses an undefined name and the user accepts this input; else None."""
     main = known.model.graph
     inputs = [each for each in main.inputs if each not in main.constants] if main is not None and graph.path else []
-    fits = len(inputs) == 1 and not graph.path.startswith("function:") and _is_accepted(inputs[0], value, user, known)
+    fits = (
+        len(inputs) == 1
+        and not graph.path.startswith("function:")
+        and _is_accepted(inputs[0], value, user, graph, known)
+    )
     return inputs[0] if fits else None
 
 
@@ -147,7 +250,9 @@ def _slips_of_length(value: Value, user: Node | None, graph: Graph, known: Known
     many."""
     close = [each for each in _definitions(graph) if 0 < abs(len(each.name) - len(value.name)) <= SLIP]
     close = [each for each in close if _is_slip(value.name, each.name)]
-    fitting = [each.name for each in close if _is_accepted(each, value, user, known)] if len(close) <= TRIED else []
+    fitting = (
+        [each.name for each in close if _is_accepted(each, value, user, graph, known)] if len(close) <= TRIED else []
+    )
     return fitting if len(fitting) <= SHOWN else []
 
 
@@ -234,12 +339,48 @@ def is_marked(one: str, other: str, graph: Graph) -> bool:
     return not any(found and found[0][0] == mark[0][0] and name[: found.start()] in names for name, found in others)
 
 
-def _is_accepted(candidate: Value, value: Value, user: Node | None, known: Known) -> bool:
-    """Whether ``user`` accepts the candidate in place of ``value``. Also true if irlint cannot test this."""
+def _is_accepted(candidate: Value, value: Value, user: Node | None, graph: Graph, known: Known) -> bool:
+    """Whether ``user`` and the nodes that depend on ``value`` accept the candidate in its place. Also true if irlint
+    cannot test this."""
+    given = known.types.get(candidate)
+    if _is_of_another_kind(given, value):
+        return False
     if user is None or value not in user.inputs:
         return True
-    answer = asked_again(known, user, known.types_of(user.inputs, {value: known.types.get(candidate)}))
-    return answer is None or answer.outputs is not None or not answer.faults
+    changed: dict[Value, Type | None] = {value: given}
+    asked = 0
+    for node in known.order(graph).nodes:
+        if asked == ASKED:
+            break
+        if changed.keys().isdisjoint(filter(None, node.inputs)):
+            continue
+        asked += 1
+        if not _accepts(node, changed, known):
+            return False
+    return candidate not in changed
+
+
+def _accepts(node: Node, changed: dict[Value, Type | None], known: Known) -> bool:
+    """Whether a node accepts the ``changed`` types of its inputs, or refuses the known ones as well. Adds the types of
+    its outputs, which have the declared element types and ranks."""
+    answer = asked_again(known, node, known.types_of(node.inputs, changed))
+    outputs: tuple[Type | None, ...] = ()
+    if answer is not None and answer.outputs is None and answer.faults:
+        before = asked_again(known, node, known.types_of(node.inputs))
+        if before is None or not before.faults:
+            return False
+    elif answer is not None:
+        outputs = answer.outputs or ()
+    for index, output in enumerate(node.outputs):
+        if output is not None:
+            changed[output] = outputs[index] if index < len(outputs) else known.types.get(output)
+    return not any(_is_of_another_kind(changed[output], output) for output in node.outputs if output is not None)
+
+
+def _is_of_another_kind(given: Type | None, value: Value) -> bool:
+    """Whether a type has another element type or rank than the file declares for a value."""
+    ranks = [each.rank for each in (given, value.type) if isinstance(each, Tensor) and each.rank is not None]
+    return disagree(given, value.type) or len({*ranks}) > 1
 
 
 def _type_of_missing(value: Value, graph: Graph, known: Known) -> str:

@@ -354,7 +354,8 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
         sure = have_same_letters(value.name, intended) or is_marked(value.name, intended, graph)
         sure = sure or (is_typo and not names_another_operator(value.name, intended, graph))
         if intended and (sure or (set(unused) <= {other} and not lost)):
-            yield tuple(_as_inputs(value, intended, known, problem.graph))
+            is_outer = all(each is None or each.name != intended for each in (*graph.inputs, *graph.constants, *made))
+            yield tuple(_as_inputs(value, intended, known, "" if is_outer else problem.graph))
         if intended and sure:
             return
         from irlint.fixes.lost_nodes import lost_at_twins, lost_beside_unused

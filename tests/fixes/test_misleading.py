@@ -373,34 +373,94 @@ def test_an_image_is_transposed_only_from_another_layout(shape: str, is_written:
     assert (found.suggestion.startswith("insert a Transpose"), found.fix is not None) == (True, is_written)
 
 
+#: The name that a body reads, the name of the value in the main graph, whether another node uses the value, whether the
+#: value is found.
+RENAMED_OUTSIDE = """
+/a/b.0/Exp _a_b_0_Exp used found
+/stem/b.0/Exp /backbone/b.0/Exp used found
+/net/stem/b.0/Exp /net/backbone/b.0/Exp used found
+/stem.0/b/Exp /stem.1/b/Exp used unknown
+/stem.0/b/Exp /stem.1/b/Exp unused unknown
+/Exp_1_output_0 start/Exp_1_output_0 used found
+start/Exp_1_output_0 /Exp_1_output_0 used found
+exp_257 model.exp_257 used found
+model.exp_257 exp_257 used found
+/b/Exp_output_0 /b/Exp_output_0_renamed unused found
+/b/Exp_output_0 /b/Exp_output_0_renamed used unknown
+/b/Exp_output_0 /b/Exp_output_0_1 used found
+/b/Exp_output_0 /b/Log_output_0 used unknown
+"""
+
+
 @pytest.mark.oracle
-@pytest.mark.parametrize(
-    ("inside", "outside", "is_found"),
-    [
-        ("/a/b.0/Exp", "_a_b_0_Exp", True),
-        ("/stem/b.0/Exp", "/backbone/b.0/Exp", True),
-        ("/stem.0/b/Exp", "/stem.1/b/Exp", False),
-    ],
-)
-def test_a_body_reads_the_value_that_was_renamed_outside(
-    inside: str, outside: str, is_found: bool, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("line", RENAMED_OUTSIDE.strip().splitlines())
+def test_a_body_reads_the_value_that_was_renamed_outside(line: str, tmp_path: Path) -> None:
     import onnxruntime
 
+    inside, outside, uses, outcome = line.split()
     branches = ", ".join(f'{each}_branch = {each} () => (float[2] v) {{ v = Neg ("{inside}") }}' for each in ("t", "e"))
     branches = branches.replace("t_branch", "then_branch").replace("e_branch = e", "else_branch = e")
-    text = f'(float[2] x, bool c) => (float[2] y) {{ "{outside}" = Exp (x) "/stem.0/Abs" = Abs (x) y = If (c) <{branches}> }}'
+    user = f'w = Sqrt ("{outside}")' if uses == "used" else "w = Sqrt (x)"
+    text = (
+        f'(float[2] x, bool c) => (float[2] y, float[2] w, float[2] "/stem.0/Abs") {{ "{outside}" = Exp (x) {user} '
+        f'"/stem.0/Abs" = Abs (x) y = If (c) <{branches}> }}'
+    )
     path = tmp_path / "m.onnx"
     path.write_bytes(onnx.parser.parse_model(f"{HEAD}g {text}").SerializeToString())
     root = next(each for each in irlint.check(path).findings if each.severity.value == "error")
+    is_found = outcome == "found"
     assert root.suggestion.startswith(f"connect `{outside}` as input 0") == is_found
     assert (root.fix is not None) == is_found
     if not is_found:
         return
     fixed = irlint.fix(path.read_bytes(), unsafe=True).data
     feeds = {"x": numpy.array([0, 1], "float32"), "c": numpy.array(True)}
-    (result,) = onnxruntime.InferenceSession(fixed).run(None, feeds)
+    (result, *_) = onnxruntime.InferenceSession(fixed).run(None, feeds)
     numpy.testing.assert_allclose(result, -numpy.exp(feeds["x"]), rtol=1e-6)
+
+
+#: The name that a node reads, the name of the unused value, and what the help says.
+RENAMED_INSIDE = """
+exp_257 model.exp_257 | connect `model.exp_257` as input 0
+/Exp_output_0 /Exp_output_0_renamed | connect `/Exp_output_0_renamed` as input 0
+"""
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("line", RENAMED_INSIDE.strip().splitlines())
+def test_a_node_reads_the_value_that_was_renamed(line: str) -> None:
+    import onnxruntime
+
+    names, _, help = line.partition(" | ")
+    used, made = names.split()
+    text = f'(float[2] x) => (float[2] y, float[2] z) {{ "{made}" = Exp (x) z = Abs (x) y = Neg ("{used}") }}'
+    data = onnx.parser.parse_model(f"{HEAD}g {text}").SerializeToString()
+    (root,) = [each for each in irlint.check(data).findings if each.severity.value == "error"]
+    assert root.suggestion.startswith(help)
+    fixed = irlint.fix(data, unsafe=True).data
+    (result, _) = onnxruntime.InferenceSession(fixed).run(None, {"x": numpy.array([0, 1], "float32")})
+    numpy.testing.assert_allclose(result, -numpy.exp(numpy.array([0, 1], "float32")), rtol=1e-6)
+
+
+@pytest.mark.oracle
+def test_a_value_is_named_only_if_the_nodes_behind_its_reader_accept_it() -> None:
+    import onnxruntime
+
+    text = (
+        "(float[2,3] x, bool axis_1, int64 axis_2) => (float[2,2] y) <int64[1] n = {0}, int64[1] e = {2}> "
+        "{ a = Unsqueeze (axis, n) y = Slice (x, n, e, a) }"
+    )
+    data = onnx.parser.parse_model(f"{HEAD}g {text}").SerializeToString()
+    root = next(each for each in irlint.check(data).findings if each.severity.value == "error")
+    assert "axis_2" in root.suggestion
+    assert "axis_1" not in root.suggestion
+    with pytest.raises(Exception, match="tensor\\(bool\\)"):
+        onnxruntime.InferenceSession(
+            onnx.parser.parse_model(f"{HEAD}g {text.replace('(axis,', '(axis_1,')}").SerializeToString()
+        )
+    onnxruntime.InferenceSession(
+        onnx.parser.parse_model(f"{HEAD}g {text.replace('(axis,', '(axis_2,')}").SerializeToString()
+    )
 
 
 @pytest.mark.oracle
