@@ -215,6 +215,7 @@ class Fault(Exception):
     - ``passes``: the types that the node passes to its body, if they contradict the declarations of the body.
     - ``proposal``: the edit that the help proposes.
     - ``refused``: the format's own runtime refuses every model with this fault, despite ``accepted`` of the rule.
+    - ``refused_types``: the inputs whose element types the operator refuses, as ``element_types.RefusedType``.
     """
 
     def __init__(
@@ -237,6 +238,7 @@ class Fault(Exception):
         refused: bool = False,
         passes: tuple[Any, ...] = (),
         proposal: Proposal | None = None,
+        refused_types: tuple[Any, ...] = (),
     ) -> None:
         super().__init__(message)
         self.rule = rule
@@ -257,6 +259,7 @@ class Fault(Exception):
         self.refused = refused
         self.passes = passes
         self.proposal = proposal
+        self.refused_types = refused_types
 
     def changed(self, **details: Any) -> Fault:
         """A copy of the fault with other values for some fields."""

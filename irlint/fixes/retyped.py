@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from irlint.findings.edits import Edit
 from irlint.fixes.candidate import Candidate
@@ -35,45 +35,79 @@ def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Candidate]
     names = call.signature.inputs if call is not None and call.signature is not None else ()
     points = {port for port, name in enumerate(names) if "zero_point" in name}
     dtypes = dict.fromkeys(each.dtype for each in given if isinstance(each, Tensor) and each.dtype)
-    for port, (value, known) in enumerate(zip(node.inputs, given)):
-        if value is None or not isinstance(known, Tensor) or (problem.fault.input in points and port not in points):
-            continue
-        others = ("float32", "int64", "int32", "bool")
-        for dtype in dict.fromkeys((*dtypes, *others)):
-            if dtype == known.dtype:
-                continue
-            evidence = _types_at_siblings(node, port, inputs).count(dtype)
-            if inputs.makers.is_constant(value):
-                found = _constant_of_type(node, port, value, known, dtype, inputs)
-                shifted = _shifted(node, port, known, dtype, inputs)
-                stored = (
-                    replaced(each, edits=(*each.edits, *shifted), grade=ONLY_SUGGESTED)
-                    for each in found
-                    if each.edits[0].kind != "insert"
-                )
-                yield from stored if port in points else found
-            else:
-                mixed = problem.fault.rule is ELEMENT_TYPES_DIFFER or (known.dtype != "bool" and dtype in dtypes)
-                grade = POSSIBLE if mixed and _is_converted(known.dtype, dtype) else PROBABLE
-                yield from _with_outputs_exchanged(value, dtype, inputs)
-                found = _retyped_at_origin(value, dtype, grade, inputs)
-                at_source = [replaced(candidate, evidence=evidence or candidate.evidence) for candidate in found]
-                casts = []
-                if inputs.known.format.writer == "onnx":
-                    cast = inputs.editor.inserted(CAST, node, port, (("to", dtype),))
-                    rounds = known.dtype in FLOATS and dtype not in FLOATS and not inputs.is_last_use(value, node)
-                    is_mask = known.dtype == "bool" and not mixed
-                    grade = PROBABLE if is_mask or (mixed and _is_converted(known.dtype, dtype)) else POSSIBLE
-                    is_evident = _is_other_input_cast(node, port, dtype, inputs)
-                    is_evident = is_evident or _is_cast_at_outputs(value, known.dtype, dtype, inputs)
-                    grade = EVIDENT if is_evident else ONLY_SUGGESTED if rounds else grade
-                    casts.append(Candidate((cast,), grade, evidence=evidence))
-                is_inner = _is_converted(known.dtype, dtype) and value not in inputs.graph.inputs
-                if casts and is_inner and any(edit.kind == "declaration" for each in at_source for edit in each.edits):
-                    at_source = [replaced(each, grade=max(each.grade, grade)) for each in at_source]
-                    yield from (*casts, *at_source)
-                else:
-                    yield from (*at_source, *casts)
+    likely = dict.fromkeys((*dtypes, "float32", "int64", "int32", "bool"))
+    refused = {each.input: each for each in problem.fault.refused_types}
+    if len(refused) > 1:
+        likely = dict.fromkeys((*(each.accepted for each in refused.values()), *likely))
+        for dtype in likely:
+            at_ports = []
+            for port, each in refused.items():
+                is_like_first = each.takes == problem.fault.refused_types[0].takes
+                one = dtype if is_like_first or not each.accepted else each.accepted
+                at_ports.append(list(_of_port(problem, node, port, one, inputs, points=points, dtypes=dtypes)))
+            yield from _together(at_ports)
+        return
+    for port in range(len(node.inputs)):
+        for dtype in likely:
+            yield from _of_port(problem, node, port, dtype, inputs, points=points, dtypes=dtypes)
+
+
+def _together(at_ports: list[list[Candidate]]) -> Iterator[Candidate]:
+    """The candidates of the first of several inputs, each with a candidate of each other input, if possible of the same
+    kind. None if an input has no candidate."""
+    for first in at_ports[0] if all(at_ports) else ():
+        kinds = [edit.kind for edit in first.edits]
+        chosen = [
+            next((each for each in found if [edit.kind for edit in each.edits] == kinds), found[0])
+            for found in at_ports[1:]
+        ]
+        edits = dict.fromkeys(edit for each in (first, *chosen) for edit in each.edits)
+        grade = max(each.grade for each in (first, *chosen))
+        yield replaced(first, edits=tuple(edits), grade=grade, evidence=min(each.evidence for each in (first, *chosen)))
+
+
+def _of_port(
+    problem: Problem, node: Node, port: int, dtype: str, inputs: Inputs, *, points: set[int], dtypes: Collection[str]
+) -> Iterator[Candidate]:
+    """Changes the element type of one input to ``dtype``. ``points`` are the ports of zero points, ``dtypes`` the types
+    of all inputs."""
+    value, known = node.inputs[port], inputs_of(node, inputs.known)[port]
+    if value is None or not isinstance(known, Tensor) or dtype == known.dtype:
+        return
+    if problem.fault.input in points and port not in points:
+        return
+    evidence = _types_at_siblings(node, port, inputs).count(dtype)
+    if inputs.makers.is_constant(value):
+        found = _constant_of_type(node, port, value, known, dtype, inputs)
+        shifted = _shifted(node, port, known, dtype, inputs)
+        stored = (
+            replaced(each, edits=(*each.edits, *shifted), grade=ONLY_SUGGESTED)
+            for each in found
+            if each.edits[0].kind != "insert"
+        )
+        yield from stored if port in points else found
+        return
+    mixed = problem.fault.rule is ELEMENT_TYPES_DIFFER or (known.dtype != "bool" and dtype in dtypes)
+    grade = POSSIBLE if mixed and _is_converted(known.dtype, dtype) else PROBABLE
+    yield from _with_outputs_exchanged(value, dtype, inputs)
+    at_origin = _retyped_at_origin(value, dtype, grade, inputs)
+    at_source = [replaced(candidate, evidence=evidence or candidate.evidence) for candidate in at_origin]
+    casts = []
+    if inputs.known.format.writer == "onnx":
+        cast = inputs.editor.inserted(CAST, node, port, (("to", dtype),))
+        rounds = known.dtype in FLOATS and dtype not in FLOATS and not inputs.is_last_use(value, node)
+        is_mask = known.dtype == "bool" and not mixed
+        grade = PROBABLE if is_mask or (mixed and _is_converted(known.dtype, dtype)) else POSSIBLE
+        is_evident = _is_other_input_cast(node, port, dtype, inputs)
+        is_evident = is_evident or _is_cast_at_outputs(value, known.dtype, dtype, inputs)
+        grade = EVIDENT if is_evident else ONLY_SUGGESTED if rounds else grade
+        casts.append(Candidate((cast,), grade, evidence=evidence))
+    is_inner = _is_converted(known.dtype, dtype) and value not in inputs.graph.inputs
+    if casts and is_inner and any(edit.kind == "declaration" for each in at_source for edit in each.edits):
+        at_source = [replaced(each, grade=max(each.grade, grade)) for each in at_source]
+        yield from (*casts, *at_source)
+    else:
+        yield from (*at_source, *casts)
 
 
 def _is_cast_at_outputs(value: Value, given: str | None, dtype: str, inputs: Inputs) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 from irlint.binding.calls import Call
 from irlint.dims import TooComplex
@@ -12,6 +13,7 @@ from irlint.findings.statements import Requirement, stated, wants_arithmetic
 from irlint.model.tensor import UNKNOWN, Contents, Optional, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.ops import Context, Operator
+from irlint.ops.shared.element_types import types_refused
 from irlint.ops.shared.type_variables import check_output_types, output_type, type_variables
 from irlint.ops.signatures import REQUIRED, Signature
 from irlint.parsers.weights import Weights
@@ -62,7 +64,8 @@ def ask(call: Call, inputs: Sequence[Type | None], *, outputs: int = 1, context:
         try:
             result = _outputs(call, inputs, outputs, context)
         except Fault as fault:
-            faults.append(fault)
+            is_complete = context is not None or not fault.refused_types
+            faults.append(fault if is_complete else _with_all_refused(fault, call, inputs, outputs))
         except TooComplex:
             pass
         except RecursionError:
@@ -74,6 +77,26 @@ def ask(call: Call, inputs: Sequence[Type | None], *, outputs: int = 1, context:
                 message = f"irlint's rule for it failed: {error!r}"
                 faults.append(NOT_WORKED_OUT.fault(message, help=NOT_WORKED_OUT.advice))
     return Answer(result, (*faults, *statements.faults), tuple(statements.requirements))
+
+
+def _with_all_refused(fault: Fault, call: Call, inputs: Sequence[Type | None], outputs: int) -> Fault:
+    """The fault of refused element types, with the inputs that the rule refuses after those."""
+    refused, given, added = [*fault.refused_types], [*inputs], fault.refused_types
+    with stated():
+        while added and len(refused) <= len(inputs):
+            for each in added:
+                known = given[each.input]
+                if not isinstance(known, Tensor) or not each.accepted:
+                    return fault
+                given[each.input] = Tensor(each.accepted, known.shape)
+            added = ()
+            with suppress(Exception):
+                try:
+                    _outputs(call, given, outputs, None)
+                except Fault as another:
+                    added = tuple(each for each in another.refused_types if each.input < len(inputs))
+            refused += added
+    return fault if len(refused) == len(fault.refused_types) else types_refused(refused, "convert")
 
 
 def _lacks_attributes(call: Call) -> bool:

@@ -141,9 +141,9 @@ class Painter:
         return (_output_line(title, name_piece(value.name, f"{onnx_type(stated[0])} ", "second", "declared here")),)
 
     def _inputs_at_fault(self, node: Node, fault: Fault) -> list[Value]:
-        indices = dict.fromkeys(
-            [*(index for index, _ in fault.marks), *([fault.input] if fault.input is not None else [])]
-        )
+        chosen = [fault.input] if fault.input is not None else []
+        refused = (each.input for each in fault.refused_types)
+        indices = dict.fromkeys([*(index for index, _ in fault.marks), *chosen, *refused])
         return [
             value for index in indices if 0 <= index < len(node.inputs) and (value := node.inputs[index]) is not None
         ]
@@ -214,7 +214,8 @@ class Painter:
         """(mark, label) of inputs, by index. The input at fault is ``primary``, others are ``second``."""
         marked = marked_axes(fault, node, self.known)
         chosen = fault.input if fault.input is not None else max(marked, default=None)
-        indices = dict.fromkeys([*marked, *([chosen] if chosen is not None else [])])
+        refused = (each.input for each in fault.refused_types)
+        indices = dict.fromkeys([*marked, *([chosen] if chosen is not None else []), *refused])
         if fault.rule.family == ELEMENT_TYPES and len(node.inputs) <= OPERANDS:
             indices = dict.fromkeys(index for index, value in enumerate(node.inputs) if value is not None)
         typed = types_match and fault.rule.family in TYPED

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from irlint.findings.faults import Refusal, Rule, Severity
+from irlint.findings.faults import Fault, Refusal, Rule, Severity
+from irlint.findings.wording import are, first_few, listed
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import FLOATS, INTEGERS, Tensor
+from irlint.records import record
 
 ELEMENT_TYPE_REFUSED = Rule(
     "IRL401",
@@ -87,11 +89,69 @@ def to_one_type(one: tuple[int, str], other: tuple[int, str]) -> str:
 UNREADABLE_INTEGERS = frozenset({"uint1", "uint2", "uint3", "uint6"})
 
 
+def most_similar(allowed: Collection[str], dtype: str | None = None) -> str:
+    """The one of the ``allowed`` types that is most similar to ``dtype``; "" if there is none."""
+    order = ("float32", "float16", "int64", "int32") if dtype in FLOATS else ("int64", "int32", "float32", "float16")
+    return next((candidate for candidate in order if candidate in allowed), min(allowed, default=""))
+
+
 def one_of(allowed: Collection[str], dtype: str | None = None) -> str:
     """The ``allowed`` types as the text of a help, which names the type that is most similar to ``dtype``."""
-    order = ("float32", "float16", "int64", "int32") if dtype in FLOATS else ("int64", "int32", "float32", "float16")
-    best = next((candidate for candidate in order if candidate in allowed), min(allowed, default="another type"))
+    best = most_similar(allowed, dtype) or "another type"
     return best if len(allowed) < 2 else f"{best}, or to another of these types"
+
+
+#: The maximum number of refused inputs in a message and in its help.
+SHOWN = 3
+
+
+@record
+class RefusedType:
+    """An input whose element type the operator refuses."""
+
+    input: int
+    dtype: str
+    #: The types that the operator takes, as the text of the message.
+    takes: str
+    #: The type to which the input can be converted, as the text of the help.
+    target: str
+    #: The name of that type; "" if there is none.
+    accepted: str = ""
+    #: The name of the input in the schema, or "".
+    name: str = ""
+    #: What the help says instead, or "".
+    help: str = ""
+    #: What the help says in addition, or "".
+    otherwise: str = ""
+
+
+def types_refused(refused: Sequence[RefusedType], verb: str) -> Fault:
+    """The ``ELEMENT_TYPE_REFUSED`` fault of all refused inputs of a node. The help is to ``verb`` them."""
+    by_type: dict[tuple[str, str], list[str]] = {}
+    by_target: dict[str, list[str]] = {}
+    for each in refused:
+        text = f"{each.input} ({each.name})" if each.name else str(each.input)
+        by_type.setdefault((each.dtype, each.takes), []).append(text)
+        if not each.help:
+            by_target.setdefault(each.target, []).append(str(each.input))
+    facts = [
+        f"{_inputs(texts)} {are(len(texts))} {dtype}; the operator takes {takes}"
+        for (dtype, takes), texts in by_type.items()
+    ]
+    helps = [f"{verb} {_inputs(texts)} to {target}" for target, texts in by_target.items()]
+    helps += [each.help for each in refused if each.help]
+    otherwise = {each.otherwise for each in refused}
+    return ELEMENT_TYPE_REFUSED.fault(
+        "; ".join(facts[:SHOWN]),
+        help=", and ".join(helps) + (refused[0].otherwise if len(otherwise) == 1 else ""),
+        input=refused[0].input,
+        refused_types=tuple(refused),
+    )
+
+
+def _inputs(texts: list[str]) -> str:
+    names = listed(texts) if len(texts) <= SHOWN else first_few(texts, SHOWN)
+    return f"inputs {names}" if len(texts) > 1 else f"input {names}"
 
 
 def expect_type(tensor: Tensor | None, index: int, allowed: Collection[str], *, read: bool = True) -> None:
@@ -110,11 +170,8 @@ def expect_type(tensor: Tensor | None, index: int, allowed: Collection[str], *, 
     names = kinds_text(allowed)
     if tensor.dtype in allowed:
         names += f", but no {tensor.dtype}, whose values OpenVINO does not read"
-    raise ELEMENT_TYPE_REFUSED.fault(
-        f"input {index} is {tensor.dtype}; the operator takes {names}",
-        help=f"convert input {index} to {one_of(allowed, tensor.dtype)}",
-        input=index,
-    )
+    accepted = most_similar(allowed, tensor.dtype)
+    raise types_refused([RefusedType(index, tensor.dtype, names, one_of(allowed, tensor.dtype), accepted)], "convert")
 
 
 def kinds_text(allowed: Collection[str]) -> str:

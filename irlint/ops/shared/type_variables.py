@@ -9,7 +9,15 @@ from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import warn
 from irlint.model.tensor import FLOATS, Map, Opaque, Optional, SparseTensor, Tensor, Type, type_text
 from irlint.model.tensor import Sequence as SequenceType
-from irlint.ops.shared.element_types import ELEMENT_TYPE_REFUSED, ELEMENT_TYPES_DIFFER, one_of, to_one_type
+from irlint.ops.shared.element_types import (
+    ELEMENT_TYPE_REFUSED,
+    ELEMENT_TYPES_DIFFER,
+    RefusedType,
+    most_similar,
+    one_of,
+    to_one_type,
+    types_refused,
+)
 from irlint.schemas import MICROSOFT, RUNTIME_DOMAINS, Formal, OfficialSchema, official, official_versions
 
 SMALL_FLOATS = FLOATS - {"float32", "float64"}
@@ -59,34 +67,40 @@ def type_variables(schema: OfficialSchema, inputs: Sequence[Type | None]) -> dic
     """
     variables: dict[str, str] = {}
     first: dict[str, int] = {}
+    refused: list[RefusedType] = []
     for index, (known, formal) in enumerate(zip(inputs, _without_end(schema.inputs))):
         key = known.dtype if isinstance(known, Tensor) else type_key(known)
         if formal is not None and key is None and _is_of_refused_kind(known, formal):
-            raise _refused(schema, formal, index, key=type_text(known))
+            refused.append(_refused(schema, formal, index, key=type_text(known)))
         if formal is None or key is None:
             continue
-        refused = None
         if key not in formal.types:
             required = _type_of_equal_input(schema, inputs, formal)
-            refused = _refused(schema, formal, index, key=key, required=required)
-        if refused is not None and refused.severity is Severity.ERROR:
-            raise refused
-        if refused is not None:
-            warn(refused)
-        if not formal.homogeneous or "(" in formal.variable:
+            one = _refused(schema, formal, index, key=key, required=required)
+            if not _is_accepted_by_some(schema, formal, key):
+                refused.append(one)
+                continue
+            warn(types_refused([one], "cast").lowered(Severity.WARNING))
+        if refused or not formal.homogeneous or "(" in formal.variable:
             continue
         if variables.setdefault(formal.variable, key) != key:
-            other = first[formal.variable]
-            one = variables[formal.variable]
-            raise ELEMENT_TYPES_DIFFER.fault(
-                f"input {other} is {one} and input {index} is {key}: both must have the same type ({formal.variable})",
-                help=f"store input {index} as {one}, like input {other}"
-                if formal.name.endswith("zero_point")
-                else f"cast {to_one_type((other, one), (index, key))}",
-                input=index,
-            )
+            raise _differing(formal, (first[formal.variable], variables[formal.variable]), (index, key))
         first.setdefault(formal.variable, index)
+    if refused:
+        raise types_refused(refused, "cast")
     return variables
+
+
+def _differing(formal: Formal, one: tuple[int, str], other: tuple[int, str]) -> Fault:
+    """The fault of two inputs, given as (index, type), that must have the same type."""
+    return ELEMENT_TYPES_DIFFER.fault(
+        f"input {one[0]} is {one[1]} and input {other[0]} is {other[1]}: both must have the same type "
+        f"({formal.variable})",
+        help=f"store input {other[0]} as {one[1]}, like input {one[0]}"
+        if formal.name.endswith("zero_point")
+        else f"cast {to_one_type(one, other)}",
+        input=other[0],
+    )
 
 
 def _type_of_equal_input(schema: OfficialSchema, inputs: Sequence[Type | None], formal: Formal) -> str:
@@ -106,19 +120,27 @@ def _is_of_refused_kind(known: Type | None, formal: Formal) -> bool:
     return not any(name.startswith(kind) for name in formal.types)
 
 
-def _refused(schema: OfficialSchema, formal: Formal, index: int, *, key: str, required: str = "") -> Fault:
-    """The fault of an input of the refused type ``key``; a warning if some releases of ONNX Runtime may accept it."""
-    runtime = schema.domain in RUNTIME_DOMAINS
+def _is_accepted_by_some(schema: OfficialSchema, formal: Formal, key: str) -> bool:
+    """Whether some releases of ONNX Runtime may accept the refused type ``key``."""
     varies = schema.domain == MICROSOFT and "(" not in formal.variable and len(formal.types) > 1
+    return varies and key in SMALL_FLOATS and bool(formal.types & FLOATS)
+
+
+def _refused(schema: OfficialSchema, formal: Formal, index: int, *, key: str, required: str = "") -> RefusedType:
+    """The input ``index`` of the refused type ``key``."""
+    runtime = schema.domain in RUNTIME_DOMAINS
     where = "in ONNX Runtime" if runtime else f"since opset {schema.since}"
     other = "a release" if runtime else _opset_that_accepts(schema, index, key)
-    target = required or _best(formal.types, key)
-    another = f", or use {other} whose operator supports {key}" * bool(other)
-    return ELEMENT_TYPE_REFUSED.fault(
-        f"input {index} ({formal.name}) is {key}; the operator takes {_types_text(formal.types)} {where}",
-        help=_quantized(schema, formal, index, key=key) or f"cast input {index} to {target}{another}",
-        input=index,
-        severity=Severity.WARNING if varies and key in SMALL_FLOATS and formal.types & FLOATS else None,
+    tensors = {name for name in formal.types if "(" not in name}
+    return RefusedType(
+        index,
+        key,
+        f"{_types_text(formal.types)} {where}",
+        required or _best(formal.types, key),
+        required.partition(",")[0] or most_similar(tensors, key),
+        formal.name,
+        _quantized(schema, formal, index, key=key),
+        f", or use {other} whose operator supports {key}" * bool(other),
     )
 
 
