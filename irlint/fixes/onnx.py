@@ -17,7 +17,7 @@ from irlint.fixes.onnx_messages import (
     only,
     set_dims,
     set_entries,
-    set_sizes,
+    set_type,
     set_value,
 )
 from irlint.fixes.onnx_messages import node as new_node
@@ -46,7 +46,7 @@ _TENSOR_NAME, _SPARSE_VALUES, _VALUE_NAME, _KEY, _IMPORTED, _VERSION = 8, 1, 1, 
 
 #: Fields of GraphProto that hold declarations, and fields of ValueInfoProto, TypeProto and its Tensor.
 _DECLARED = {"input": 11, "output": 12, "value_info": _VALUE_INFO}
-_TYPE, _TENSOR_TYPE, _ELEM_TYPE, _SHAPE = 2, 1, 1, 2
+_TYPE = 2
 
 
 def rewritten(data: Buffer, model: Model, edits: Iterable[Edit]) -> list[Piece]:
@@ -369,11 +369,7 @@ class _Writer:
             found[0].set_text(_VALUE_NAME, edit.name)
             self.new_declarations.setdefault(edit.graph, []).extend(found)
         for each in found:
-            tensor = only(only(each, _TYPE), _TENSOR_TYPE)
-            if edit.dtype:
-                tensor.set_number(_ELEM_TYPE, number_of(edit.dtype))
-            if edit.shape is not None:
-                set_sizes(only(tensor, _SHAPE), edit.shape)
+            set_type(only(each, _TYPE), edit.dtype, edit.shape)
 
     def set_ir_version(self, edit: Edit) -> None:
         if all(field.key != _IR_VERSION << 3 | VARINT for field in self.root.fields):

@@ -19,6 +19,9 @@ _IS_FLOAT, _IS_INT, _IS_STRING, _ARE_FLOATS, _ARE_INTS, _ARE_STRINGS = 1, 2, 3, 
 _DIMS, _DATA_TYPE, _TENSOR_NAME, _RAW_DATA, _EXTERNAL_DATA, _DATA_LOCATION = 1, 2, 8, 9, 13, 14
 _ELEMENTS = (4, 5, 6, 7, 10, 11)
 
+#: Fields of TypeProto and of its tensor, sequence and optional types.
+_TENSOR_TYPE, _SEQUENCE_TYPE, _OPTIONAL_TYPE, _ELEMENT, _ELEM_TYPE, _SHAPE = 1, 4, 9, 1, 1, 2
+
 #: Fields of TensorShapeProto and of its dims.
 _DIM, _DIM_VALUE, _DIM_PARAM = 1, 1, 2
 
@@ -145,6 +148,19 @@ def only(message: Message, number: int) -> Message:
     if not found:
         message.append(number, Message(b"", 0, 0, is_new=True))
     return message.inner(message.of(number)[0])
+
+
+def set_type(stated: Message, dtype: str, shape: Sequence[int | str | None] | None) -> None:
+    """Writes the element type and the shape of the tensors in a TypeProto; "" and None keep them."""
+    for number in (_SEQUENCE_TYPE, _OPTIONAL_TYPE):
+        if stated.of(number):
+            set_type(only(only(stated, number), _ELEMENT), dtype, shape)
+            return
+    tensor = only(stated, _TENSOR_TYPE)
+    if dtype:
+        tensor.set_number(_ELEM_TYPE, number_of(dtype))
+    if shape is not None:
+        set_sizes(only(tensor, _SHAPE), shape)
 
 
 def set_sizes(shape: Message, sizes: Sequence[int | str | None]) -> None:

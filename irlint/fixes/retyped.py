@@ -6,13 +6,14 @@ from collections.abc import Collection, Iterator
 
 from irlint.findings.edits import Edit
 from irlint.fixes.candidate import Candidate
-from irlint.fixes.inputs import Inputs, dtype_of
+from irlint.fixes.inputs import Inputs, dtype_of, element_type
 from irlint.fixes.inserted import CAST
 from irlint.fixes.other_values import EVIDENT, ONLY_SUGGESTED, POSSIBLE, PROBABLE
 from irlint.fixes.rechecking import TYPE_ATTRIBUTES
+from irlint.inference.known import Known
 from irlint.inference.origins import inputs_of
 from irlint.model import Node, Problem, Value
-from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Tensor
+from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Sequence, Tensor
 from irlint.ops.shared.element_types import ELEMENT_TYPES_DIFFER
 from irlint.records import replaced
 
@@ -34,7 +35,7 @@ def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Candidate]
     given, call = inputs_of(node, inputs.known), inputs.known.calls.get(node)
     names = call.signature.inputs if call is not None and call.signature is not None else ()
     points = {port for port, name in enumerate(names) if "zero_point" in name}
-    dtypes = dict.fromkeys(each.dtype for each in given if isinstance(each, Tensor) and each.dtype)
+    dtypes = dict.fromkeys(dtype for each in given if (dtype := element_type(each)))
     likely = dict.fromkeys((*dtypes, "float32", "int64", "int32", "bool"))
     refused = {each.input: each for each in problem.fault.refused_types}
     if len(refused) > 1:
@@ -72,6 +73,8 @@ def _of_port(
     """Changes the element type of one input to ``dtype``. ``points`` are the ports of zero points, ``dtypes`` the types
     of all inputs."""
     value, known = node.inputs[port], inputs_of(node, inputs.known)[port]
+    if value is not None and isinstance(known, Sequence) and dtype != element_type(known):
+        yield from _retyped_at_origin(value, dtype, PROBABLE, inputs)
     if value is None or not isinstance(known, Tensor) or dtype == known.dtype:
         return
     if problem.fault.input in points and port not in points:
@@ -263,8 +266,8 @@ def _retyped_at_origin(value: Value, dtype: str, grade: int, inputs: Inputs) -> 
     """Changes the element type where a value gets it: at a node with an attribute for it (such as Cast), at a constant,
     or at an input of the graph."""
     for _ in range(FARTHEST):
-        known, maker = inputs.known.types.get(value), inputs.makers.of(value)
-        if maker is None or not isinstance(known, Tensor):
+        known, maker = element_type(inputs.known.types.get(value)), inputs.makers.of(value)
+        if maker is None or known is None:
             return
         node = maker.node if maker.constant is None else None
         if node is None and value in inputs.graph.constants:
@@ -276,19 +279,29 @@ def _retyped_at_origin(value: Value, dtype: str, grade: int, inputs: Inputs) -> 
         call = inputs.known.calls.get(node)
         if call is None:
             return
-        given = call.attributes or {}
-        for name in (each for each in TYPE_ATTRIBUTES if each in given):
-            number = NUMBERED_TYPES.index(dtype) + 1 if isinstance(given[name], int) else None
-            edit = inputs.editor.attribute(node, name, dtype if number is None else number, given[name])
+        name = type_attribute(node, inputs.known)
+        if name:
+            before = (call.attributes or {}).get(name)
+            is_number = isinstance(before, int) or (before is None and inputs.known.format.writer == "onnx")
+            edit = inputs.editor.attribute(node, name, NUMBERED_TYPES.index(dtype) + 1 if is_number else dtype, before)
             yield Candidate(
                 (edit,), EVIDENT, node, evidence=inputs.editor.similar_values(node, name).get(edit.value, 0)
             )
             return
         first = node.inputs[0] if node.inputs else None
-        before = inputs.known.types.get(first) if first is not None else None
-        if first is None or not isinstance(before, Tensor) or before.dtype != known.dtype:
+        if first is None or element_type(inputs.known.types.get(first)) != known:
             return
         value = first
+
+
+def type_attribute(node: Node, known: Known) -> str:
+    """The attribute with the element type of a node's output; "" if there is none. The node of an empty sequence may
+    lack it."""
+    call = known.calls.get(node)
+    given = call.attributes or {} if call is not None else {}
+    is_empty = not node.inputs and any(isinstance(known.types.get(each), Sequence) for each in node.outputs if each)
+    names = call.signature.attributes if is_empty and call is not None and call.signature is not None else given
+    return next((each for each in TYPE_ATTRIBUTES if each in given or each in names), "")
 
 
 def _is_other_input_cast(node: Node, port: int, dtype: str, inputs: Inputs) -> bool:
