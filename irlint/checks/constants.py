@@ -348,6 +348,8 @@ def _short_problems(short: Mapping[str, list[Case]], known: Known) -> Iterator[P
 
 def _short_problem(file: str, cases: Sequence[Case], known: Known) -> Problem:
     """The problem of a file that is too short, at the first of its cases."""
+    from irlint.checks.sources import help_to_move
+
     case, others = cases[0], len(cases) - 1
     node, stored = case.node, case.stored
     assert stored.available is not None
@@ -359,7 +361,7 @@ def _short_problem(file: str, cases: Sequence[Case], known: Known) -> Problem:
         f"{label!r} needs {counted(size, 'byte')} from offset {stored.offset} of {file}, which has "
         f"{counted(stored.offset + stored.available, 'byte')}: it extends {counted(size - stored.available, 'byte')} "
         f"past the end{more}",
-        help=f"copy {file} again together with the model"
+        help=help_to_move(file, known) or f"copy {file} again together with the model"
         if others
         else _help_for_end(file, size, stored.offset + stored.available, known),
         severity=Severity.WARNING if case.unread else None,
@@ -369,7 +371,7 @@ def _short_problem(file: str, cases: Sequence[Case], known: Known) -> Problem:
 
 def _help_for_end(file: str, size: int, end: int, known: Known) -> str:
     """The help for the only constant past the ``end`` of a file. The bytes of other constants show what is wrong."""
-    from irlint.checks.sources import holes
+    from irlint.checks.sources import help_to_move, holes
 
     copy = f"copy {file} again together with the model"
     unused = [(offset, length) for each, offset, length in holes(known) if each == file]
@@ -377,6 +379,9 @@ def _help_for_end(file: str, size: int, end: int, known: Known) -> str:
     if 0 < len(found) <= PLACES:
         fixed = f"fixed by offset {' or '.join(found)}: the {counted(size, 'byte')} there belong to no other constant"
         return fixed if len(unused) == 1 else f"{fixed}; if {file} is incomplete, copy it again together with the model"
+    moved = help_to_move(file, known)
+    if moved:
+        return moved
     is_cut_off = end == 0 or any(offset + length == end for offset, length in unused)
     return copy if is_cut_off else f"correct the offset: other constants use the last byte of {file}; or {copy}"
 

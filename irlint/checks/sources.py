@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from irlint.binding import Binder
 from irlint.dims import Shape, elements
 from irlint.findings.faults import Rule
+from irlint.findings.wording import are, counted
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
 from irlint.model import Constant, Graph, Node, Port, Problem, Value
@@ -163,6 +164,35 @@ def holes(known: Known) -> Iterator[tuple[str, int, int]]:
             if offset > at:
                 yield file, at, offset - at
             at = max(at, offset + size)
+
+
+def help_to_move(file: str, known: Known) -> str:
+    """The help to move all constants behind unused bytes, if these explain that constants extend past the end of a
+    file: they are as many as the missing ones, or the only unused ones between constants and more than those."""
+    spans = []
+    end = 0
+    for graph in graphs(known.model):
+        for value, constant in graph.constants.items():
+            stored = constant.stored
+            if stored is not None and stored.file == file and stored.size is not None and stored.available is not None:
+                maker = known.makers(graph).get(value)
+                spans.append((stored.offset, stored.size, maker.name if maker is not None else value.name))
+                end = stored.offset + stored.available
+    missing = max([offset + size for offset, size, _ in spans], default=0) - end
+    at, last, gaps = 0, "", []
+    for offset, size, name in sorted(spans):
+        if offset - at >= missing:
+            gaps.append((offset - at, last))
+        if offset + size > at:
+            at, last = offset + size, name
+    exact = [each for each in gaps if each[0] == missing]
+    if missing <= 0 or len(exact or gaps) != 1:
+        return ""
+    length, name = (exact or gaps)[0]
+    place = f"{counted(length, 'byte')} behind `{name}`" if name else f"the first {counted(length, 'byte')}"
+    unused = f"{place} {are(length)} used by no constant"
+    moved = f"{unused}: subtract {length} from the offsets behind {'it' if name else 'them'}"
+    return moved if exact else f"{moved}, or copy {file} again together with the model"
 
 
 def unused_offset(size: int, constant: Constant, known: Known) -> int | None:

@@ -470,3 +470,42 @@ def test_offset_of_weights_that_may_be_incomplete(tmp_path: Path) -> None:
         "fixed by offset 0: the 72 bytes there belong to no other constant; if m.bin is incomplete, copy it again "
         "together with the model"
     )
+
+
+#: By how many bytes the offsets behind a gap are too high, how many bytes the file lacks, and the help.
+MOVED = {
+    (56, 0): "56 bytes behind `second` are used by no constant: subtract 56 from the offsets behind it",
+    (
+        64,
+        -8,
+    ): "64 bytes behind `second` are used by no constant: subtract 64 from the offsets behind it, or copy m.bin again "
+    "together with the model",
+    (56, 8): "copy m.bin again together with the model",
+    (0, 40): "copy m.bin again together with the model",
+}
+
+
+@pytest.mark.parametrize(("moved", "cut"), MOVED)
+def test_offsets_behind_a_constant_that_became_smaller(moved: int, cut: int, tmp_path: Path) -> None:
+    import openvino
+
+    x = y = ops.parameter([-1, 4], numpy.float32, name="x")
+    for name, shape in (("first", (4, 4)), ("second", (5, 4)), ("third", (2, 5)), ("fourth", (3, 2))):
+        weights = ops.constant(numpy.full(shape, len(name), "float32"))
+        weights.set_friendly_name(name)
+        y = ops.matmul(y, weights, False, True)
+    path = tmp_path / "m.xml"
+    stored = path.with_suffix(".bin")
+    openvino.serialize(openvino.Model([y], [x], "m"), path, stored)
+    run(path)
+    text = path.read_text()
+    for offset, shape in (("144", "2, 5"), ("184", "3, 2")):
+        assert f'shape="{shape}" offset="{offset}"' in text
+        text = text.replace(f'offset="{offset}"', f'offset="{int(offset) + moved}"')
+    path.write_text(text)
+    data = stored.read_bytes()
+    stored.write_bytes(data[: len(data) - cut] + bytes(max(-cut, 0)))
+    with pytest.raises(RuntimeError):
+        run(path)
+    found = next(each for each in irlint.check(path, ignore=["IRL9"]).findings if each.rule.code == "IRL702")
+    assert found.help == MOVED[moved, cut]
