@@ -509,3 +509,58 @@ def test_offsets_behind_a_constant_that_became_smaller(moved: int, cut: int, tmp
         run(path)
     found = next(each for each in irlint.check(path, ignore=["IRL9"]).findings if each.rule.code == "IRL702")
     assert found.help == MOVED[moved, cut]
+
+
+def chosen(path: Path) -> str:
+    """Writes an If of two outputs, and returns its document."""
+    import openvino
+
+    condition, x = ops.parameter([], bool, name="c"), ops.parameter([2, 4], numpy.float32, name="x")
+    choice, bodies = ops.if_op(condition), []
+    for first, second in ((ops.relu, ops.negative), (ops.exp, ops.abs)):
+        given = ops.parameter([2, 4], numpy.float32)
+        results = [ops.result(each(given)) for each in (first, second)]
+        for at, each in enumerate(results):
+            each.set_friendly_name(f"kept_{at}")
+        bodies.append((openvino.Model(results, [given]), given, results))
+    (then, of_then, results), (other, of_other, others) = bodies
+    choice.set_then_body(then)
+    choice.set_else_body(other)
+    choice.set_input(x.output(0), of_then, of_other)
+    outputs = [choice.set_output(*pair) for pair in zip(results, others)]
+    openvino.serialize(openvino.Model(outputs, [condition, x], "m"), path, path.with_suffix(".bin"))
+    run(path)
+    return path.read_text()
+
+
+@pytest.mark.parametrize("side", ["then", "else"])
+@pytest.mark.parametrize("at", [0, 1])
+def test_the_help_names_the_entry_that_a_port_map_lacks(side: str, at: int, tmp_path: Path) -> None:
+    path = tmp_path / "m.xml"
+    text = chosen(path)
+    port_map = re.search(rf"<{side}_port_map>.*?</{side}_port_map>", text, re.DOTALL)
+    assert port_map
+    entry = re.findall(r"<output external_port_id.*?/>", port_map[0])[at]
+    path.write_text(text.replace(port_map[0], port_map[0].replace(entry, "")))
+    with pytest.raises(RuntimeError):
+        run(path)
+    (found,) = [each for each in irlint.check(path).findings if each.severity.value == "error"]
+    result = re.findall(r"\d+", entry)[1]
+    assert f"no entry is for output {at}, or for Result {result} (`kept_{at}`)" in found.message
+    added = re.fullmatch(rf"add (<output .*/>) to {side}_port_map", found.help)
+    assert added
+    path.write_text(path.read_text().replace(f"</{side}_port_map>", f"{added[1]}</{side}_port_map>"))
+    run(path)
+
+
+def test_the_help_names_the_first_output_without_entry(tmp_path: Path) -> None:
+    path = tmp_path / "m.xml"
+    text = chosen(path)
+    port_map = re.search(r"<else_port_map>.*?</else_port_map>", text, re.DOTALL)
+    assert port_map
+    path.write_text(text.replace(port_map[0], re.sub(r"<output [^>]*>", "", port_map[0])))
+    with pytest.raises(RuntimeError):
+        run(path)
+    (found,) = [each for each in irlint.check(path).findings if each.severity.value == "error"]
+    assert "no entry is for output 0, or for Results 3 (`kept_0`), 4 (`kept_1`) of the body" in found.message
+    assert found.help == 'add an <output> with external_port_id="2" and the id of its Result to else_port_map'

@@ -107,12 +107,15 @@ def ov_if(
     chosen = truth(condition)
     longer = max(then_port_map, else_port_map, key=lambda entries: len(ordered(entries, "output")))
     check_outputs_mapped(longer, context.outputs, "then_body" if longer is then_port_map else "else_body")
-    thens = _branch(then_body, "then_body", then_port_map, inputs=all_inputs, context=context, runs=chosen)
+    thens = _branch(
+        then_body, "then_body", then_port_map, inputs=all_inputs, others=longer, context=context, runs=chosen
+    )
     elses = _branch(
         else_body,
         "else_body",
         else_port_map,
         inputs=all_inputs,
+        others=longer,
         context=context,
         runs=None if chosen is None else not chosen,
     )
@@ -123,12 +126,19 @@ def ov_if(
 
 
 def _branch(
-    body: Graph, name: str, entries: Entries, *, inputs: Sequence[Tensor | None], context: Context, runs: bool | None
+    body: Graph,
+    name: str,
+    entries: Entries,
+    *,
+    inputs: Sequence[Tensor | None],
+    others: Entries,
+    context: Context,
+    runs: bool | None,
 ) -> tuple[Type | None, ...]:
     """The outputs of a branch; () if it never runs. Raises a ``PORT_MAP_BROKEN`` fault.
 
-    ``runs`` is None if the branch may run. If the branch never runs, OpenVINO infers it with the declared types of its
-    Parameters.
+    ``others`` has an entry for each output. ``runs`` is None if the branch may run. If the branch never runs, OpenVINO
+    infers it with the declared types of its Parameters.
     """
     ties = tied(body, name)
     arguments: list[Type | None] = [None] * len(body.inputs)
@@ -143,7 +153,7 @@ def _branch(
         return ()
     check_as_declared(body, arguments, context)
     if runs is None or name == "then_body":
-        check_outputs_mapped(entries, context.outputs, name)
+        check_outputs_mapped(entries, context.outputs, name, branch=body, others=others)
     outputs = context.run(body, arguments, "maybe" if runs is None else "always")
     missing = context.outputs - len(places)
     return (*(outputs[place] for place in places), *(UNKNOWN,) * missing)

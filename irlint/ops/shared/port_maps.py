@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from irlint.dims import Dim, MaybeDim, Shape, bounds, floordiv
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree, warn
-from irlint.findings.wording import counted
+from irlint.findings.wording import counted, first_few
 from irlint.model import Graph, Node, Place, Value
 from irlint.model.order import live
 from irlint.model.tensor import UNKNOWN, Tensor, Type
@@ -18,6 +18,9 @@ from irlint.parsers.openvino.types import BackEdge, PortMapEntry, element_type, 
 from irlint.records import record
 
 Entries = Sequence[PortMapEntry]
+
+#: The maximum number of Results that a message names.
+SHOWN = 3
 
 
 #: A document with a correct port map.
@@ -214,15 +217,45 @@ def check_unchanged_once(body: Graph, entries: Entries, ties: Ties, *, merged: M
             )
 
 
-def check_outputs_mapped(entries: Entries, count: int, name: str) -> tuple[PortMapEntry, ...]:
-    """The entries of a layer's ``count`` outputs. Raises a ``PORT_MAP_BROKEN`` fault if an output has no entry."""
+def check_outputs_mapped(
+    entries: Entries, count: int, name: str, *, branch: Graph | None = None, others: Entries = ()
+) -> tuple[PortMapEntry, ...]:
+    """The entries of a layer's ``count`` outputs. Raises a ``PORT_MAP_BROKEN`` fault if an output has no entry.
+
+    ``branch`` is the body if each of its Results is one output of the layer; ``others`` are the entries of the other
+    branch.
+    """
     found = ordered(entries, "output")
     if len(found) < count:
+        ports = [entry.external_port_id for entry in ordered(others, "output")]
+        is_known = branch is not None and len(ports) == count
+        fact, help = _without_entry(entries, ports, name, branch) if branch is not None and is_known else ("", "")
         raise PORT_MAP_BROKEN.fault(
-            f"the layer has {counted(count, 'output')} and the port map of `{name}` connects {len(found)}",
-            help="add an <output> for each output of the layer",
+            f"the layer has {counted(count, 'output')} and the port map of `{name}` connects {len(found)}{fact}",
+            help=help or "add an <output> for each output of the layer",
         )
     return found
+
+
+def _without_entry(entries: Entries, ports: Sequence[int | None], name: str, branch: Graph) -> tuple[str, str]:
+    """(fact, help) of the outputs of an If and the Results of its branch without an entry; empty texts without such a
+    Result. ``ports`` are the ids of all outputs in port maps."""
+    outputs = [entry for entry in entries if entry.kind == "output"]
+    mapped = {entry.external_port_id for entry in outputs}
+    connected = {entry.internal_layer_id for entry in outputs}
+    missing = [port for port in ports if port not in mapped]
+    unused = [id for id in tied(branch, name).results if id not in connected]
+    if not missing or not unused:
+        return "", ""
+    names = {str(node.id): node.name for node in branch.nodes}
+    results = first_few([f"{id} (`{names[id]}`)" for id in unused], SHOWN)
+    kind = "Result" if len(unused) == 1 else "Results"
+    fact = f"; no entry is for output {ports.index(missing[0])}, or for {kind} {results} of the body"
+    where = name.replace("body", "port_map")
+    if len(missing) == len(unused) == 1:
+        entry = f'<output external_port_id="{missing[0]}" internal_layer_id="{unused[0]}"/>'
+        return fact, f"add {entry} to {where}"
+    return fact, f'add an <output> with external_port_id="{missing[0]}" and the id of its Result to {where}'
 
 
 def check_each_once(places: Sequence[int], name: str) -> None:
