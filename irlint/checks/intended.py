@@ -18,8 +18,12 @@ SHOWN = 3
 #: At most this many values are tested as an input of the node that uses an undefined name.
 TRIED = 16
 
-#: At most this many nodes that depend on an undefined name are asked whether they accept another value.
-ASKED = 16
+#: At most this many nodes that depend on an undefined name are asked whether they accept another value. They are among
+#: the next NEAR nodes.
+ASKED, NEAR = 16, 256
+
+#: If more names end in the last part of an undefined name, their scopes are not compared.
+ENDING = 64
 
 #: The minimum similarity (0 to 1) of a misspelled name to the right one.
 ALIKE = 0.8
@@ -63,11 +67,13 @@ def _graphs_around(graph: Graph, known: Known) -> list[Graph]:
     """The graphs whose values a body sees, the nearest first; [] for another graph."""
     if known.format.ports_declare or not graph.path or graph.path.startswith("function:"):
         return []
-    return [each for each in graphs(known.model) if _encloses(each, graph)][::-1]
-
-
-def _encloses(outer: Graph, graph: Graph) -> bool:
-    return any(body is graph or _encloses(body, graph) for body in outer.bodies)
+    parents = {body: each for each in graphs(known.model) for body in each.bodies}
+    found = []
+    outer = parents.get(graph)
+    while outer is not None:
+        found.append(outer)
+        outer = parents.get(outer)
+    return found
 
 
 def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Value], known: Known) -> str:
@@ -161,20 +167,19 @@ def _in_other_scopes(name: str, graph: Graph, unused: list[Value], is_outer: boo
     """
     values = {each: _parts(each.name) for each in _definitions(graph)}
     stored = set(graph.constants).difference(graph.inputs)
-    ours, found = _parts(name), []
-    for each, theirs in values.items():
-        if theirs[-1] != ours[-1] or not characters(plain(ours[-1])) or plain(each.name) == plain(name):
-            continue
+    ours = _parts(name)
+    ending = [each for each, parts in values.items() if parts[-1] == ours[-1] and plain(each.name) != plain(name)]
+    found = []
+    for each in ending if len(ending) <= ENDING and characters(plain(ours[-1])) else ():
+        theirs = values[each]
         removed, added = _differing_scopes(ours, theirs), _differing_scopes(theirs, ours)
         others = [parts for other, parts in values.items() if other is not each]
         is_written = bool(removed) and any(parts[: len(removed)] == removed for parts in others)
         count = sum(parts[: len(added)] == added for parts in others)
         is_general = bool(removed) or count in (0, len(others))
         is_rewritten = is_outer or count == len(others) > 0 or each.name.startswith("/") != name.startswith("/")
-        is_sole = unused == [each]
-        if (each in unused and (is_sole or not is_written)) or (
-            each not in stored and not is_written and is_general and is_rewritten
-        ):
+        is_unused = each in unused and (unused == [each] or not is_written)
+        if is_unused or (each not in stored and not is_written and is_general and is_rewritten):
             found.append(each)
     return found
 
@@ -349,7 +354,9 @@ def _is_accepted(candidate: Value, value: Value, user: Node | None, graph: Graph
         return True
     changed: dict[Value, Type | None] = {value: given}
     asked = 0
-    for node in known.order(graph).nodes:
+    nodes = known.order(graph).nodes
+    start = nodes.index(user) if user in nodes else len(nodes)
+    for node in nodes[start : start + NEAR] or (user,):
         if asked == ASKED:
             break
         if changed.keys().isdisjoint(filter(None, node.inputs)):
