@@ -229,7 +229,9 @@ def check_outputs_mapped(
     if len(found) < count:
         ports = [entry.external_port_id for entry in ordered(others, "output")]
         is_known = branch is not None and len(ports) == count
-        fact, help = _without_entry(entries, ports, name, branch) if branch is not None and is_known else ("", "")
+        fact, help = (
+            _without_entry(entries, ports, name, branch=branch) if branch is not None and is_known else ("", "")
+        )
         raise PORT_MAP_BROKEN.fault(
             f"the layer has {counted(count, 'output')} and the port map of `{name}` connects {len(found)}{fact}",
             help=help or "add an <output> for each output of the layer",
@@ -237,7 +239,7 @@ def check_outputs_mapped(
     return found
 
 
-def _without_entry(entries: Entries, ports: Sequence[int | None], name: str, branch: Graph) -> tuple[str, str]:
+def _without_entry(entries: Entries, ports: Sequence[int | None], name: str, *, branch: Graph) -> tuple[str, str]:
     """(fact, help) of the outputs of an If and the Results of its branch without an entry; empty texts without such a
     Result. ``ports`` are the ids of all outputs in port maps."""
     outputs = [entry for entry in entries if entry.kind == "output"]
