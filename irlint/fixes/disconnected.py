@@ -9,6 +9,7 @@ from irlint.findings.faults import ELEMENT_TYPES
 from irlint.fixes.case import Case
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST
+from irlint.fixes.other_outputs import other_outputs
 from irlint.fixes.rewired import before_added, before_operator
 from irlint.inference.origins import inputs_of
 from irlint.model import Node
@@ -59,6 +60,8 @@ def disconnects(case: Case, *, inputs_only: bool = False) -> bool:
         if inputs.makers.is_constant(value) and node is not None and _is_unused_counterpart(node, edit, inputs):
             continue
         if inputs.makers.is_constant(value) and inputs.is_unused_result(str(edit.value)):
+            continue
+        if any(each.name == edit.value for each in other_outputs(value, inputs.node_of(value), inputs.known.types)):
             continue
         before = before_added(value, inputs.makers)
         if (before is not None and before.name == edit.value) or (node is not None and node.bodies):

@@ -205,7 +205,7 @@ def with_lost_pooling(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candida
                 if value is None or example is None or value in values or not inputs.is_made(value):
                     continue
                 if inputs.is_used_elsewhere(value, node):
-                    called = f"like {editor.called(example)}"
+                    called = f"like {editor.called(example, names_port=False)}"
                     yield Candidate((editor.inserted(op, node, port, called=called),), PROBABLE, node, sure=False)
 
 

@@ -114,17 +114,25 @@ class NodeEdits:
         shape, dtype = (after, "") if of == "shape" else (None, str(after))
         return Edit("declaration", name=value.name, before=before, called=called, shape=shape, dtype=dtype)
 
-    def called(self, value: Value) -> str:
-        """The name of a value in messages: ```x```, or ``layer 3 "x"``."""
+    def called(self, value: Value, *, names_port: bool = True) -> str:
+        """The name of a value in messages: ```x```, or ``layer 3 "x"``, or ``output port 1 of layer 3 "x"``."""
         maker = self.makers.of(value) if self.format.ports_declare else None
         if maker is None or maker.node is None:
             return f"`{value.name}`"
         node = maker.node
-        return f"layer {node.id}" + f' "{node.name}"' * bool(node.name)
+        ids = [port.id for port, each in zip(node.output_ports, node.outputs) if each is value and names_port]
+        return layer_called(node, ids[0] if ids else None)
 
     def called_unused(self, value: Value) -> str:
         """The name of an unused value in messages."""
         return f"{self.called(value)}, which nothing uses,"
+
+
+def layer_called(node: Node, port: int | None = None) -> str:
+    """The name of a layer in messages: ``layer 3 "x"``. Of several output ports, the one with the id ``port`` is
+    named as well."""
+    of = f"output port {port} of " * (port is not None and len(node.output_ports) > 1)
+    return f"{of}layer {node.id}" + f' "{node.name}"' * bool(node.name)
 
 
 def permuted(before: Sequence[object], after: Sequence[object]) -> tuple[int, ...]:

@@ -8,10 +8,11 @@ from irlint.findings.edits import Edit
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.inputs import Inputs, dtype_of, element_type
 from irlint.fixes.inserted import CAST
+from irlint.fixes.other_outputs import is_usual, other_outputs
 from irlint.fixes.other_values import EVIDENT, ONLY_SUGGESTED, POSSIBLE, PROBABLE
 from irlint.fixes.rechecking import TYPE_ATTRIBUTES
 from irlint.inference.known import Known
-from irlint.inference.origins import inputs_of
+from irlint.inference.origins import inputs_of, shape_of
 from irlint.model import Node, Problem, Value
 from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Sequence, Tensor
 from irlint.ops.shared.element_types import ELEMENT_TYPES_DIFFER
@@ -93,6 +94,8 @@ def _of_port(
     mixed = problem.fault.rule is ELEMENT_TYPES_DIFFER or (known.dtype != "bool" and dtype in dtypes)
     grade = POSSIBLE if mixed and _is_converted(known.dtype, dtype) else PROBABLE
     yield from _with_outputs_exchanged(value, dtype, inputs)
+    is_index = known.dtype in FLOATS and dtype not in FLOATS and problem.fault.rule is not ELEMENT_TYPES_DIFFER
+    yield from _with_other_output(node, value, dtype, is_index, inputs)
     at_origin = _retyped_at_origin(value, dtype, grade, inputs)
     at_source = [replaced(candidate, evidence=evidence or candidate.evidence) for candidate in at_origin]
     casts = []
@@ -160,6 +163,42 @@ def _with_outputs_exchanged(value: Value, dtype: str, inputs: Inputs) -> Iterato
             yield Candidate(
                 tuple(inputs.editor.connected(new, user, port) for new, user, port in places), EVIDENT, evidence=1
             )
+
+
+def _with_other_output(node: Node, value: Value, dtype: str, is_index: bool, inputs: Inputs) -> Iterator[Candidate]:
+    """Connects another output of the node that computes a value, with its shape and the element type ``dtype``.
+
+    All users of the value get this output, or one user. It is EVIDENT if the value keeps a user, if other nodes show
+    which output is used, if the value is an optional output and the other one is unused, or if ``is_index``: the node
+    needs integers and gets floats.
+    """
+    maker, given = inputs.node_of(value), shape_of(value, inputs.known)
+    users = list(dict.fromkeys(inputs.users.get(value, ())))
+    for other in other_outputs(value, maker, inputs.known.types):
+        known = inputs.known.types.get(other)
+        if maker is None or other in node.inputs or not isinstance(known, Tensor) or given is None:
+            continue
+        if (known.dtype, known.shape) != (dtype, given):
+            continue
+        is_intended = is_index or is_usual(other, value, maker, inputs.graph) or value in inputs.graph.outputs
+        is_intended = is_intended or (_is_optional(value, maker, inputs) and not inputs.users.get(other))
+        for several in (users, [node]) if 1 < len(users) <= EXCHANGED else ([node],):
+            edits = tuple(
+                inputs.editor.connected(other, user, port)
+                for user in several
+                for port, each in enumerate(user.inputs)
+                if each is value
+            )
+            is_evident = is_intended or len(several) < len(users)
+            yield Candidate(edits, EVIDENT if is_evident else POSSIBLE, evidence=int(is_evident))
+
+
+def _is_optional(value: Value, maker: Node, inputs: Inputs) -> bool:
+    """Whether the operator has a first output that is required, and computes this one only on request."""
+    call = inputs.known.calls.get(maker)
+    formal = call.schema.outputs if call is not None and call.schema is not None else ()
+    at = maker.outputs.index(value)
+    return at < len(formal) and formal[0].option != "optional" == formal[at].option
 
 
 def _shifted(node: Node, port: int, known: Tensor, dtype: str, inputs: Inputs) -> tuple[Edit, ...]:

@@ -12,6 +12,7 @@ from irlint.fixes.candidate import SEVERAL, Candidate
 from irlint.fixes.constants import JOIN, entries_of
 from irlint.fixes.inputs import Inputs, dtype_of
 from irlint.fixes.inserted import CAST, SQUEEZE, TRANSPOSE, UNSQUEEZE
+from irlint.fixes.other_outputs import other_outputs
 from irlint.fixes.other_values import EVIDENT, LAST_RESORT, ONLY_SUGGESTED, POSSIBLE, PROBABLE, SPATIAL
 from irlint.fixes.sizes import nodes_before
 from irlint.inference.origins import Makers, inputs_of, shape_of
@@ -40,7 +41,7 @@ def rewired(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
                 yield from (_connected(node, port, each, inputs) for each in several)
 
 
-def of_other_ranks(node: Node, inputs: Inputs) -> Iterator[Candidate]:
+def earlier_of_other_rank(node: Node, inputs: Inputs) -> Iterator[Candidate]:
     """Connects a value from which an input is computed, and which has another number of axes: another output of a
     module, such as the tokens instead of their mean. The candidates are only suggested."""
     before = set(nodes_before(node, inputs.makers))
@@ -50,6 +51,17 @@ def of_other_ranks(node: Node, inputs: Inputs) -> Iterator[Candidate]:
                 found = [each for each in several if inputs.node_of(each) in before]
                 if found:
                     yield replaced(_connected(node, port, found, inputs), grade=ONLY_SUGGESTED)
+
+
+def of_other_rank(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
+    """Connects another output of the node that computes an input, such as the last state of an LSTM. Its element type
+    is the same, and its number of axes differs."""
+    for node in nodes:
+        for port, value in enumerate(node.inputs):
+            dtype = dtype_of(inputs.known.types.get(value)) if value is not None else None
+            for other in other_outputs(value, inputs.node_of(value), inputs.known.types) if value is not None else ():
+                if dtype_of(inputs.known.types.get(other)) == dtype and other not in node.inputs:
+                    yield Candidate((inputs.editor.connected(other, node, port),), PROBABLE, node, sure=False)
 
 
 def without_repeated(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:

@@ -56,9 +56,10 @@ from irlint.fixes.retyped import as_output_is_declared, nodes_that_give_types, r
 from irlint.fixes.rewired import (
     as_several_siblings,
     bypassed,
+    earlier_of_other_rank,
     exchanged_weights,
     moved_to_other_input,
-    of_other_ranks,
+    of_other_rank,
     reshaped_weights,
     rewired,
     with_other_trip_count,
@@ -168,7 +169,7 @@ class Search:
             return ()
         if not problem.graph and not any(tried.candidate.resizes_input for tried in every):
             sizes = resized(problem, self.clashes.of(problem), self.editor, self.trials)
-            ranks = of_other_ranks(problem.node, self.inputs) if problem.node and changes_rank(best) else ()
+            ranks = earlier_of_other_rank(problem.node, self.inputs) if problem.node and changes_rank(best) else ()
             every = [*every, *self._tried(chain(sizes, ranks), problem, self.trials)]
         return elsewhere(best, every, self.inputs, lambda tried: objections.may_be_named(self._case(tried, problem)))
 
@@ -312,6 +313,7 @@ class Search:
         without = bypassed(node, nodes, inputs) if problem.is_error or limits else ()
         yield chain(self._at_others(nodes, node, editor), without, before)
         yield lost_nodes.with_lost_pooling([node, *nodes], inputs)
+        yield of_other_rank([node, *nodes], inputs) if problem.is_error or limits else iter(())
         yield chain(inputs.with_unused([node, *nodes], {}), resized(problem, clashing, editor, trials))
         constants = dict.fromkeys(end for value, axis in clashing for end in self.clashes.constants_of(value, axis))
         values = (value for value, _ in clashing)

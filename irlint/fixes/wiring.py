@@ -15,6 +15,8 @@ from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
 from irlint.fixes.document import MISLED, PORTS, ROOT, Edits, Input, Stages, Wire, Wires, number
 from irlint.fixes.new_layers import CONVERT, LISTED
+from irlint.fixes.node_edits import layer_called
+from irlint.fixes.other_outputs import is_usual, other_outputs
 from irlint.fixes.outline import Outline
 from irlint.inference.contradictions import contradicts, differ
 from irlint.inference.known import Known
@@ -205,6 +207,7 @@ class Wiring:
         if not 0 < len(mismatched) <= PORTS:
             return
         yield self._using_all_layers(self.exchanged(mismatched))
+        yield self._from_other_outputs(mismatched if not self._unused_layers else ())
         for target, _ in mismatched:
             yield self._using_all_layers(self.connecting(target, self.unused))
         yield self._declared_as_similar_input(mismatched)
@@ -213,6 +216,24 @@ class Wiring:
             for target, value in mismatched:
                 if not self._is_own_constant(value):
                     yield self.connecting(target, [each for _, _, each in self.wires.makers.values()])
+
+    def _from_other_outputs(self, mismatched: Sequence[tuple[Input, Value]]) -> Iterator[Edits]:
+        """Connects another output of the same layer in place of a value, at all ports that this output fits.
+
+        A Convert is an alternative, unless the value keeps a user, is a float, or no similar layer has users of it.
+        """
+        for value in dict.fromkeys(value for _, value in mismatched):
+            maker = self.wires.makers[value.name][0]
+            for other in other_outputs(value, maker, self.known.types):
+                fitting = [target for target, each in mismatched if each is value and self._fits(other, target)]
+                if not fitting:
+                    continue
+                yield tuple(self._connected(other, each) for each in fitting)
+                given, dtype = self.known.types.get(value), self._port(fitting[0]).type.dtype or ""
+                is_integer = isinstance(given, Tensor) and given.dtype in INTEGERS
+                kept = self._uses[value.name] > len(fitting)
+                if is_integer and not kept and not is_usual(other, value, maker, self.graph):
+                    yield self._before(fitting, CONVERT, "destination_type", renamed_type(dtype))
 
     def _is_own_constant(self, value: Value) -> bool:
         """Whether a value is a constant with one user. Then its edge is right, and its shape or values are wrong."""
@@ -350,8 +371,8 @@ class Wiring:
         return not maker.inputs or maker not in self._dependents(target[0])
 
     def _connected(self, value: Value, target: Input) -> Edit:
-        maker, (node, at) = self.wires.makers[value.name][0], target
-        return _edit(node, "input", "node", value=value.name, input=at, called=_called(maker))
+        (maker, port, _), (node, at) = self.wires.makers[value.name], target
+        return _edit(node, "input", "node", value=value.name, input=at, called=layer_called(maker, port))
 
 
 def _kind(node: Node) -> tuple[str, str]:
@@ -362,10 +383,6 @@ def _is_generic(kind: tuple[str, str]) -> bool:
     """Whether the names of layers of a kind, such as ``Gather_12``, have only the operation and numbers."""
     op, name = kind
     return not name.replace(op, "").strip("_/.")
-
-
-def _called(node: Node) -> str:
-    return f"layer {node.id}" + f' "{node.name}"' * bool(node.name)
 
 
 def _are_similar(one: Node, other: Node) -> bool:
