@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from irlint.findings import wording
+from irlint.inference.contradictions import differ
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
 from irlint.model import Graph, Node, Value
@@ -36,6 +37,8 @@ SLIP = 2
 
 #: A mark, which is a suffix that programs append to a name: ``_1``, ``.1``, ``:0`` or ``_``.
 MARK = re.compile(r"[._:]\d*$")
+
+NUMBERS = re.compile(r"\d+")
 
 #: The separators of the words of a name, and the characters at which a prefix may end.
 WORDS, PREFIX_ENDS = re.compile(r"[^0-9A-Za-z]+"), (".", "/", ":", "_")
@@ -79,7 +82,7 @@ def _graphs_around(graph: Graph, known: Known) -> list[Graph]:
 def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Value], known: Known) -> str:
     """The name of the value to which the undefined ``value`` was probably intended to refer; "" if there is none.
 
-    Returns the first of these candidates that the node ``user`` accepts:
+    Returns the first of these candidates that the node ``user`` accepts (None: see ``_may_be_output``):
 
     - the only unused input, if no other name is undefined and one of the two names contains or abbreviates the other
     - a value whose name differs by a mark (see ``is_marked``), or only in the characters between letters and digits
@@ -91,22 +94,25 @@ def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Valu
     """
     base_name = without_numbers(value.name)
     stored = set(graph.constants).difference(graph.inputs)
+    definitions = list(_definitions(graph))
+    if user is None:
+        unused, definitions = (_may_be_output(value, each, graph, known) for each in (unused, definitions))
     inputs = [each for each in unused if each in graph.inputs and each not in graph.constants]
     if len(inputs) == len(graph.undefined) == 1 and _may_be_one(inputs[0].name, value.name):
         if _is_accepted(inputs[0], value, user, graph, known):
             return inputs[0].name
-    for each in _definitions(graph):
+    for each in definitions:
         is_same = is_marked(each.name, value.name, graph) or characters(each.name) == characters(value.name) != ""
         if is_same and _is_accepted(each, value, user, graph, known):
             return each.name
     renamed = _renamed(value, user, graph, unused, known)
-    if renamed is not None:
+    if renamed is not None and (user is not None or renamed in definitions):
         return renamed.name
     computed = {each for node in graph.nodes for each in node.outputs}
     ending = [each for each in unused if _ends_in(each.name, value.name) and each not in computed]
     if len(ending) == 1 and _is_accepted(ending[0], value, user, graph, known):
         return ending[0].name
-    for values, others_use_it in ((unused, False), (_definitions(graph), True)):
+    for values, others_use_it in ((unused, False), (definitions, True)):
         names = {
             each.name: each
             for each in values
@@ -214,6 +220,41 @@ def _parts(name: str) -> list[str]:
     """The scopes of a name and its last part."""
     stripped = name.strip("/.:")
     return stripped.split("/") if "/" in stripped else SCOPES.split(stripped)
+
+
+def _may_be_output(output: Value, values: list[Value], graph: Graph, known: Known) -> list[Value]:
+    """The values that an undefined output of a graph may refer to: values of its type that are no output already. For
+    the main graph, nodes compute them."""
+    given = () if graph.path else {*graph.inputs, *graph.constants}
+    others = (each for each in values if each not in graph.outputs and each not in given)
+    return [each for each in others if not differ(known.types.get(each), output.type)]
+
+
+def help_for_output(output: Value, graph: Graph, unused: list[Value], known: Known) -> str:
+    """The help for an undefined output of the main graph without a close value: define it, or remove it."""
+    missing, lost = f"define {output.name!r}", _lost_inputs(output, graph, unused)
+    if lost:
+        names = wording.first_few([f"`{each.name}`" for each in lost], SHOWN)
+        inputs = f"unused input{'s' * (len(lost) > 1)} {names}"
+        return f"if its layer was removed, remove this output and the {inputs}; otherwise {missing}"
+    values = _may_be_output(output, unused, graph, known)
+    names = wording.first_few([repr(each.name) for each in values], SHOWN)
+    renamed = f", give its name to an unused value ({names})" if names else ""
+    return f"{missing}{renamed}, or remove this output"
+
+
+def _lost_inputs(output: Value, graph: Graph, unused: list[Value]) -> list[Value]:
+    """The unused inputs of a graph that a removed layer needed, if an undefined output was a result of that layer.
+
+    The names of the output and of these inputs differ only in numbers from those of other outputs and of used inputs.
+    Inputs with the numbers of the output are preferred.
+    """
+    if all(without_numbers(each.name) != without_numbers(output.name) for each in graph.outputs if each is not output):
+        return []
+    used = {without_numbers(each.name) for each in graph.inputs if each not in unused}
+    lost = [each for each in unused if each in graph.inputs and without_numbers(each.name) in used]
+    numbers = NUMBERS.findall(output.name)
+    return [each for each in lost if NUMBERS.findall(each.name) == numbers] or lost
 
 
 def help_for(

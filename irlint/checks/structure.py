@@ -86,15 +86,18 @@ def _undefined_names(graph: Graph, known: Known, searched: int) -> Iterator[Prob
         for value in used(node):
             if value in undefined:
                 (users if value in node.inputs else users_in_bodies).setdefault(value, node)
-    from irlint.checks.intended import close_value, help_for, unused_outside, unused_values
+    from irlint.checks.intended import close_value, help_for, help_for_output, unused_outside, unused_values
 
     unused = [*unused_values(graph), *unused_outside(graph, known)]
     for at, value in enumerate(graph.undefined):
         user = users.get(value) or users_in_bodies.get(value)
         close = close_value(value, user, graph, unused, known) if at < searched else ""
-        help = (
-            f"did you mean `{close}`?" if close else help_for(value, user, graph, unused, known, searched=at < searched)
-        )
+        if close:
+            help = f"did you mean `{close}`?"
+        elif user is None and not graph.path:
+            help = help_for_output(value, graph, unused, known)
+        else:
+            help = help_for(value, user, graph, unused, known, searched=at < searched)
         if user is None:
             fault = UNDEFINED_NAME.fault(
                 f"the graph output {value.name!r} is not defined: {_NOWHERE}", help=help, intended=close

@@ -319,6 +319,59 @@ def test_what_is_meant_by_a_name_that_nothing_defines(nodes: str, help: str, tmp
     assert found.help.endswith(help)
 
 
+#: Outputs and nodes of a graph with the input x, of which the first output is not defined, and the help.
+OUTPUTS = [
+    ("float[N,4] out, float[N,4] z", "outt = Relu (x) z = Neg (outt)", "did you mean `outt`?"),
+    ("float[N,4] key_3, float[N,4] key", "key = Relu (x)", "define 'key_3', or remove this output"),
+    ("float[N,4] out, float[N,4] z", "outt = Shape (x) z = Neg (x)", "define 'out', or remove this output"),
+    ("float[N,4] x_1, float[N,4] z", "z = Neg (x)", "define 'x_1', or remove this output"),
+    (
+        "float[N,4] y, float[N,4] z",
+        "z = Neg (x) total = Exp (x)",
+        "define 'y', give its name to an unused value ('total'), or remove this output",
+    ),
+]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("outputs", "nodes", "help"), OUTPUTS, ids=range(len(OUTPUTS)))
+def test_an_undefined_output_is_no_other_output(outputs: str, nodes: str, help: str) -> None:
+    model = onnx.parser.parse_model(f"{HEAD}g (float[N,4] x) => ({outputs}) {{ {nodes} }}")
+    (found,) = [each for each in irlint.check(model).findings if each.rule.code == "IRL101"]
+    assert found.help == help
+    assert isinstance(engines.onnxruntime_verdict(model), str)
+    if help.endswith("remove this output"):
+        del model.graph.output[0]
+        assert not isinstance(engines.onnxruntime_verdict(model), str)
+
+
+#: The results of the layers of a model of which only the first is there, and the inputs that the last result needed.
+LAYERS = [
+    (["key", "value", "key_3", "value_3"], "`past_1_k`, `past_1_v`"),
+    (
+        ["present_0_k", "present_0_v", "present_1_k", "present_1_v", "present_2_k", "present_2_v"],
+        "`past_2_k`, `past_2_v`",
+    ),
+]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("outputs", "needed"), LAYERS)
+def test_outputs_of_a_removed_layer_are_removed_with_its_inputs(outputs: list[str], needed: str) -> None:
+    past = [f"past_{at}_{each}" for at in range(len(outputs) // 2) for each in "kv"]
+    nodes = " ".join(f"{name} = Concat <axis = 2> ({each}, x)" for name, each in zip(outputs[:2], past))
+    declared = ", ".join(f"float[N,2,s{at},4] {name}" for at, name in enumerate(outputs))
+    inputs = ", ".join(f"float[N,2,p,4] {name}" for name in past)
+    model = onnx.parser.parse_model(f"{HEAD}g (float[N,2,s,4] x, {inputs}) => ({declared}) {{ {nodes} }}")
+    assert isinstance(engines.onnxruntime_verdict(model), str)
+    found = [each for each in irlint.check(model).findings if each.rule.code == "IRL101"]
+    assert found[-1].help == (
+        f"if its layer was removed, remove this output and the unused inputs {needed}; otherwise define {outputs[-1]!r}"
+    )
+    del model.graph.output[2:], model.graph.input[3:]
+    assert not isinstance(engines.onnxruntime_verdict(model), str)
+
+
 @pytest.mark.oracle
 def test_a_body_may_mean_the_only_input_of_the_model() -> None:
     branches = "then_branch = t () => (float[2,3] a) { a = Relu (hidden) }, "
