@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from irlint.checks.intended import without_numbers
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.case import Case
+from irlint.fixes.constants import JOIN
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.other_values import EVIDENT
 from irlint.inference.origins import inputs_of
@@ -20,12 +21,14 @@ EVIDENCE = 2
 
 NUMBERS = re.compile(r"\d+")
 
+#: The number of inputs that have an order.
+PAIR = 2
+
 
 def with_lost_input(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
     """Connects an unused computed value as a further input of a variadic node.
 
-    The place of the value follows from the numbers in names; without such numbers, the value is the last input. It is
-    only written if the names decide the place, and another input has its type.
+    It is only written if the place of the value is certain (see ``_place``), and another input has its type.
     """
     unused = [(value, known) for value, known in inputs.unused_values if inputs.is_made(value) and known.rank]
     for node in nodes if unused and inputs.known.format.writer == "onnx" else ():
@@ -37,15 +40,17 @@ def with_lost_input(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate
             fits = all((each.dtype, each.rank) == (known.dtype, known.rank) for each in similar)
             if not fits or len(similar) < len(given) or value in node.outputs or inputs.node_of(value) in behind:
                 continue
-            place = _place_by_number(value, node.inputs)
-            port = len(node.inputs) if place is None else place
+            port, is_certain = _place(value, node, inputs)
+            called = inputs.editor.called_unused(value)
+            if not is_certain and node.op == JOIN:
+                called = f"{called.rstrip(',')} (check the order of the inputs),"
             moved = enumerate((value, *node.inputs[port:]), port)
             edits = tuple(
-                inputs.editor.connected(each, node, at, inputs.editor.called_unused(each) if each is value else "")
+                inputs.editor.connected(each, node, at, called if each is value else "")
                 for at, each in moved
                 if each is not None
             )
-            is_sure = place is not None and known.shape in [each.shape for each in similar]
+            is_sure = is_certain and known.shape in [each.shape for each in similar]
             yield Candidate(edits, EVIDENT, node, evidence=EVIDENCE, subject=(node, value), sure=is_sure)
 
 
@@ -55,25 +60,80 @@ def _is_variadic(node: Node, inputs: Inputs) -> bool:
     return len(formal) == 1 and formal[0].option == "variadic"
 
 
-def _place_by_number(value: Value, others: Sequence[Value | None]) -> int | None:
-    """The index at which a value continues a series of inputs whose names differ only in numbers.
+def _place(value: Value, node: Node, inputs: Inputs) -> tuple[int, bool]:
+    """(index at which a value becomes an input of a variadic node, whether no other index is as likely).
 
-    None if no input belongs to its series, or if the numbers of the series do not ascend.
+    If other inputs differ from the value only in the numbers in their names, the value continues their order. It is
+    certain if there are two of them, or if all siblings have such inputs in one order. Otherwise the value gets the
+    place that the order of computation gives at all siblings, or the last place.
     """
-    series = [
-        (_numbers(each.name), at)
-        for at, each in enumerate(others)
-        if each is not None and without_numbers(each.name) == without_numbers(value.name)
-    ]
+    last, siblings = len(node.inputs), _siblings_of_type(value, node, inputs)
+    series = [(_numbers(each.name), at) for at, each in enumerate(node.inputs) if each and _are_in_series(each, value)]
     own, numbers = _numbers(value.name), [each for each, _ in series]
-    if not series or own in numbers or numbers != sorted(set(numbers)):
-        return None
-    smaller = [at for each, at in series if each < own]
-    return smaller[-1] + 1 if smaller else series[0][1]
+    shown = _shared_direction(map(_numbers_of_series, siblings)) if len(numbers) == 1 else _direction(numbers)
+    if own not in numbers and (shown or len(numbers) == 1):
+        before = [at for each, at in series if (each < own) == (shown >= 0)]
+        return (before[-1] + 1 if before else series[0][1]), shown != 0
+    indices, of_value = _indices(node, inputs), _index(value, inputs)
+    shown = _shared_direction(_indices(each, inputs) for each in siblings)
+    if not shown or len(indices) < last or (last > 1 and _direction(indices) != shown):
+        return last, False
+    return len([each for each in indices if (each < of_value) == (shown > 0)]), True
+
+
+def _shared_direction(several: Iterable[Sequence[object]]) -> int:
+    """The direction of all lists of keys; 0 if there is none."""
+    found = set(map(_direction, several))
+    return found.pop() if len(found) == 1 else 0
+
+
+def _siblings_of_type(value: Value, node: Node, inputs: Inputs) -> list[Node]:
+    """The siblings of a node with several inputs, all of the element type and rank of a value."""
+    types = inputs.known.types
+    wanted = types.get(value)
+    siblings = [each for each in inputs.editor.siblings(node) if len(each.inputs) > 1 and None not in each.inputs]
+    return [
+        each
+        for each in siblings
+        if all(
+            isinstance(known, Tensor)
+            and isinstance(wanted, Tensor)
+            and (known.dtype, known.rank) == (wanted.dtype, wanted.rank)
+            for known in inputs_of(each, inputs.known)
+        )
+    ]
+
+
+def _direction(keys: Sequence[object]) -> int:
+    """1 if two or more keys ascend, -1 if they descend, else 0."""
+    ascending = sorted(set(keys))  # type: ignore[type-var]
+    if len(keys) < PAIR or len(ascending) < len(keys):
+        return 0
+    return 1 if list(keys) == ascending else -int(list(keys) == ascending[::-1])
+
+
+def _are_in_series(one: Value, other: Value) -> bool:
+    return without_numbers(one.name) == without_numbers(other.name)
+
+
+def _numbers_of_series(node: Node) -> list[tuple[int, ...]]:
+    """The numbers in the names of the inputs of a node; [] if the names differ in more than numbers."""
+    values = [each for each in node.inputs if each is not None]
+    return [_numbers(each.name) for each in values] if all(_are_in_series(values[0], each) for each in values) else []
 
 
 def _numbers(name: str) -> tuple[int, ...]:
     return tuple(map(int, NUMBERS.findall(name)))
+
+
+def _indices(node: Node, inputs: Inputs) -> list[int]:
+    """The indices of the nodes that compute the inputs of a node."""
+    return [_index(each, inputs) for each in node.inputs if each is not None and inputs.is_made(each)]
+
+
+def _index(value: Value, inputs: Inputs) -> int:
+    maker = inputs.node_of(value)
+    return maker.index if maker is not None else -1
 
 
 def adds_input_in_vain(case: Case) -> bool:
