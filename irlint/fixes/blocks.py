@@ -6,7 +6,7 @@ Twins are the corresponding nodes of different blocks.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from posixpath import commonprefix
 
@@ -21,7 +21,7 @@ from irlint.inference.origins import Makers
 from irlint.lazy_typing import Any
 from irlint.model import Graph, Node, Value
 from irlint.model.order import users
-from irlint.model.tensor import FLOATS, Tensor, Type
+from irlint.model.tensor import FLOATS, Tensor
 from irlint.records import replaced
 
 #: A number in a name, and a number at the end of a name. A number at the end may count the nodes of one block.
@@ -148,7 +148,9 @@ class Blocks:
         return False
 
     def _shapes_of_weights(self, node: Node) -> list[object]:
-        types = (self.editor.known.types.get(value) for _, value in _constants(node, self.editor))
+        types = (
+            self.editor.known.types.get(each) for each in node.inputs if each and self.editor.makers.is_constant(each)
+        )
         return [each.shape for each in types if isinstance(each, Tensor) and len(each.shape or ()) > 1]
 
     def counterpart(self, value: Value, twin: Node, node: Node) -> Value | None:
@@ -335,59 +337,3 @@ def _place_of_name(op: str, name: str) -> tuple[Place, Numbers]:
     last = LAST_NUMBER.search(name)
     begin = name[: last.start()] if last is not None else name
     return (op, NUMBER.sub("#", begin), last.group() if last is not None else ""), tuple(NUMBER.findall(begin))
-
-
-def as_other_users(node: Node, editor: Editor) -> Iterator[Candidate]:
-    """Connects the constants of another node that uses the same scale, or the result of that node.
-
-    A QuantizeLinear and its DequantizeLinear have the same scale and zero point.
-    """
-    constants = _constants(node, editor)
-    scales = [value for _, value in constants if _is_float(value, editor)]
-    yield from _with_constants_of_maker(node, constants, scales, editor)
-    users = dict.fromkeys(user for value in scales for user in editor.users.get(value, ()) if user.op != node.op)
-    shared = dict.fromkeys(user for _, value in constants for user in editor.users.get(value, ()))
-    for user in dict.fromkeys((*users, *(each for each in shared if each.op != node.op))):
-        others = _constants(user, editor)
-        missing = [each for each in others if each not in constants]
-        if missing and len(user.inputs) >= len(node.inputs) and any(_is_float(value, editor) for _, value in others):
-            yield Candidate(tuple(editor.connected(value, node, port) for port, value in missing), EVIDENT, evidence=1)
-        result = user.outputs[0]
-        if user in users and not missing and result is not None and result not in node.inputs:
-            taken = [port for port, _ in constants]
-            ports = (port for port in range(len(node.inputs)) if port not in taken)
-            yield from (Candidate((editor.connected(result, node, port),), EVIDENT, evidence=1) for port in ports)
-
-
-def _with_constants_of_maker(
-    node: Node, constants: Sequence[tuple[int, Value]], scales: Sequence[Value], editor: Editor
-) -> Iterator[Candidate]:
-    """Connects the constants of the node that computes the data, if both nodes have the same scale."""
-    type_of = editor.known.types.get
-    maker = editor.makers.of(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
-    before = maker.node if maker is not None else None
-    others = _constants(before, editor) if before is not None and before.op != node.op else []
-    types = {type_of(value) for _, value in others if _is_float(value, editor)}
-    if before is None or not any(
-        value in dict(others).values() or _has_equal_elements(type_of(value), types) for value in scales
-    ):
-        return
-    own = dict(constants)
-    differing = [(port, each) for port, each in others if port in own and type_of(each) != type_of(own[port])]
-    if differing and len(differing) < len(own):
-        yield Candidate(tuple(editor.connected(each, node, port) for port, each in differing), EVIDENT, evidence=1)
-
-
-def _has_equal_elements(type: Type | None, others: Set[Type | None]) -> bool:
-    """Whether the elements of a type are known, and ``others`` contains this type with the same elements."""
-    return isinstance(type, Tensor) and type.value is not None and type in others
-
-
-def _constants(node: Node, editor: Editor) -> list[tuple[int, Value]]:
-    ports = enumerate(node.inputs)
-    return [(port, value) for port, value in ports if value is not None and editor.makers.is_constant(value)]
-
-
-def _is_float(value: Value, editor: Editor) -> bool:
-    known = editor.known.types.get(value)
-    return isinstance(known, Tensor) and known.dtype in FLOATS

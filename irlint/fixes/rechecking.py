@@ -14,7 +14,7 @@ from irlint.fixes.explaining import every_problem
 from irlint.fixes.inserted import CAST
 from irlint.inference.consequences import DECLARED
 from irlint.inference.walk import inferred
-from irlint.model import Model, Problem, Value
+from irlint.model import Graph, Model, Problem, Value
 from irlint.model.tensor import Type
 from irlint.parsers.opening import opened
 from irlint.records import NOTHING, record
@@ -27,6 +27,12 @@ TYPE_ATTRIBUTES = ("to", "destination_type", "output_type", "dtype")
 
 #: The family of rules about unused parts. Their problems are reported only if the model has no errors.
 HYGIENE = "hygiene"
+
+#: The element types of lists of sizes or axes.
+SIZES = ("int32", "int64")
+
+#: The number of constants of an exchange.
+PAIR = 2
 
 
 @record
@@ -86,7 +92,8 @@ class Rechecked:
         outputs = {value.name for value in self.model.graph.outputs} if self.model.graph is not None else set()
         new = [each for each in after if counts[_key(each)] > 0 and each.fault.severity.rank]
         new = [each for each in new if not self._repeats_limit(each)]
-        new = [each for each in new if not is_revealed(each.fault.rule, each.fault.severity, edits)]
+        graph = self.model.graph
+        new = [each for each in new if not is_revealed(each.fault.rule, each.fault.severity, edits, graph)]
         if not all(_is_allowed(each, outputs) for each in new) or not any(each is problem for each in fixed):
             return None
         return Outcome(tuple(each for each in fixed if each.node is not None or each is problem), new_warnings=len(new))
@@ -166,7 +173,7 @@ class Rechecked:
         return b"".join(piece if isinstance(piece, bytes) else data[piece[0] : piece[1]] for piece in pieces)
 
 
-def is_revealed(rule: Rule, severity: Severity, edits: Sequence[Edit]) -> bool:
+def is_revealed(rule: Rule, severity: Severity, edits: Sequence[Edit], graph: Graph | None) -> bool:
     """Whether edits may reveal a warning. Either it is about sizes, and the edits set no sizes: sizes after a wrong
     operator, opset or element type were unknown. Or it is about bytes that a moved constant leaves unused.
     """
@@ -174,7 +181,20 @@ def is_revealed(rule: Rule, severity: Severity, edits: Sequence[Edit]) -> bool:
 
     if rule is WEIGHTS_LEFT_OVER:
         return any(edit.name == "offset" and edit.kind == "attribute" for edit in edits)
-    return _is_size_warning(rule, severity) and all(map(sets_no_size, edits))
+    if not _is_size_warning(rule, severity):
+        return False
+    return all(sets_no_size(each) or _exchanges_constants(each, graph) for each in edits)
+
+
+def _exchanges_constants(edit: Edit, graph: Graph | None) -> bool:
+    """Whether an edit connects a constant in place of one of its shape, and both are no lists of sizes or axes."""
+    if graph is None or edit.kind != "input" or edit.graph or edit.input is None:
+        return False
+    nodes = (node for node in graph.nodes if node.index == edit.index)
+    names = {each.name for node in nodes for each in node.inputs[edit.input : edit.input + 1] if each is not None}
+    given = [each.tensor for value, each in graph.constants.items() if value.name in names | {edit.value}]
+    may_set = any(each.dtype in SIZES or each.shape is None for each in given)
+    return len(given) == PAIR and given[0].shape == given[1].shape and not may_set
 
 
 def sets_no_size(edit: Edit) -> bool:

@@ -20,7 +20,6 @@ from irlint.fixes.arrangements import (
     transposed_constants,
     with_other_lists,
 )
-from irlint.fixes.blocks import as_other_users
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.case import Case
 from irlint.fixes.cautions import is_only_shown, is_plausible_redeclaration, is_unsure, may_lack_node
@@ -35,6 +34,7 @@ from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.odd_ones import as_all_siblings, without_odd_transpose
 from irlint.fixes.other_values import EVIDENT, LAST_RESORT, ONLY_SUGGESTED, POSSIBLE, PROBABLE
+from irlint.fixes.quantization import as_other_users, as_quantized_everywhere
 from irlint.fixes.ranking import (
     SUGGESTED,
     Tried,
@@ -361,7 +361,7 @@ class Search:
         yield (replaced(each, node=maker) for maker in makers for each in inputs.blocks.connected_as_twins(maker))
         yield (replaced(each, node=maker) for maker in makers for each in inputs.with_unused_of_other_type(maker))
         yield lost_nodes.inserted_as_at_siblings(node, self.inputs)
-        others = as_other_users(node, self.editor)
+        others = chain(as_quantized_everywhere(node, self._faulty, self.editor), as_other_users(node, self.editor))
         yield chain(inputs.with_unused_of_other_type(node), inputs.with_unused_inserted(node), others)
         yield (candidate for candidate in self.editor.candidates_at(node) if candidate.swaps)
         without = bypassed(node, (), inputs) if problem.is_error else ()

@@ -14,6 +14,7 @@ from irlint.findings.faults import Rule, Severity
 from irlint.findings.report import Finding
 from irlint.fixes.wire import Unwritable
 from irlint.lazy_typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from irlint.model import Graph
 from irlint.model.formats import FORMATS
 from irlint.model.order import graphs
 from irlint.parsers.opening import open_file_bytes, opened, shrunk
@@ -214,8 +215,8 @@ def _with_suggested_fixes(path: str, before: Version, settings: Settings) -> tup
         # The warning at this node may be gone only because it moved to another node.
         if finding.severity is not Severity.ERROR and not _has_fewer(finding.rule, tried.outcome, after.outcome):
             is_fixed = False
-        edits = finding.fix.edits
-        if changed is None or not is_fixed or _is_worse(tried.outcome, after.outcome, notes=False, edits=edits):
+        fix = finding.fix.edits, parsers.read(path, after.data).graph
+        if changed is None or not is_fixed or _is_worse(tried.outcome, after.outcome, notes=False, fix=fix):
             refused.add(finding.fix.edits)
             continue
         after = tried
@@ -284,23 +285,27 @@ def _with_safe_fixes_by_rule(path: str, before: Version, settings: Settings) -> 
     return after, fixes
 
 
-def _is_worse(after: Outcome, before: Outcome, *, notes: bool = True, edits: Sequence[Edit] = ()) -> bool:
+def _is_worse(
+    after: Outcome, before: Outcome, *, notes: bool = True, fix: tuple[Sequence[Edit], Graph | None] | None = None
+) -> bool:
     """Whether a model has more findings of any rule than before (see ``_growing``), or can no longer be opened."""
-    return after.error is not None or bool(_growing(after, before, notes=notes, edits=edits))
+    return after.error is not None or bool(_growing(after, before, notes=notes, fix=fix))
 
 
-def _growing(after: Outcome, before: Outcome, *, notes: bool = True, edits: Sequence[Edit] = ()) -> Collection[Rule]:
+def _growing(
+    after: Outcome, before: Outcome, *, notes: bool = True, fix: tuple[Sequence[Edit], Graph | None] | None = None
+) -> Collection[Rule]:
     """The rules of which a model has more findings than before.
 
-    Does not count findings that ``edits`` only reveal, and after errors those of rules that are checked only without
-    errors. If ``notes`` is False, notes count only before the edits.
+    Does not count findings that a ``fix`` (edits, and the graph before) only reveals, and after errors those of rules
+    that are checked only without errors. If ``notes`` is False, notes count only before the edits.
     """
     from irlint.fixes.rechecking import is_revealed
 
     had_errors = any(each.severity is Severity.ERROR for each in before.findings)
     new_rules = _rules_without_errors(before) if had_errors else ()
     found = (each for each in after.findings if notes or each.severity is not Severity.NOTE)
-    found = (each for each in found if not (edits and is_revealed(each.rule, each.severity, edits)))
+    found = (each for each in found if not (fix and is_revealed(each.rule, each.severity, *fix)))
     counts = Counter(each.rule for each in found if each.rule not in new_rules)
     counts.subtract(each.rule for each in before.findings)
     return {rule for rule, count in counts.items() if count > 0}
