@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import isqrt
+
+#: If a number has at most this many divisors, a help names them all.
+FEW = 8
+
+#: The divisors of larger numbers are not searched.
+LARGEST = 1 << 32
 
 
 def counted(count: object, one: str, many: str = "") -> str:
@@ -19,6 +26,21 @@ def size_help(axis: int, size: object, input: int = 0) -> str:
 def multiple_help(axis: int, count: object, input: int = 0) -> str:
     """``make axis 1 of input 0 a multiple of 3``."""
     return f"make axis {axis} of input {input} a multiple of {count}"
+
+
+def that_divides(number: object, near: int, *, least: int = 1) -> str:
+    """``that divides 32 (1, 2, 4, 8, 16 or 32)``: with all divisors of at least ``least``, or the nearest ones.
+
+    If there are more than ``FEW`` divisors, only the nearest ones to ``near`` are named. None are named for a size that
+    is unknown or no natural number.
+    """
+    if not isinstance(number, int) or number < 1:
+        return f"that divides {number}"
+    small = [each for each in range(1, isqrt(number) + 1) if number % each == 0] if number <= LARGEST else []
+    found = sorted(each for each in {*small, *(number // each for each in small)} if each >= least)
+    below, above = [each for each in found if each <= near][-1:], [each for each in found if each > near][:1]
+    shown = f" ({either(*found)})" if len(found) <= FEW else f", such as {either(*below, *above)}"
+    return f"that divides {number}{shown if found else ''}"
 
 
 def least_help(axis: int, least: object, input: int = 0) -> str:

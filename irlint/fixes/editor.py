@@ -216,10 +216,9 @@ class Editor(NodeEdits):
                     continue
                 if self._affects_batch(node, name, shapes, key):
                     grade, count = LAST_RESORT, 0
-                elif count:
-                    grade = EVIDENT
-                elif other in series:
-                    count, grade = int(series[other]), EVIDENT if series[other] >= MANY else grade
+                elif count or other in series:
+                    grade = EVIDENT if count or series[other] >= MANY else grade
+                    count = max(count, int(series.get(other, 0)))
                 elif self.moves_batch(shapes[0] if shapes else (), other):
                     grade = LAST_RESORT
                 elif isinstance(other, (tuple, list)) and len(set(other)) == 1 and sum(similar.values()) >= MANY:

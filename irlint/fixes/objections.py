@@ -115,7 +115,7 @@ def _siblings_oppose_edit(edit: Edit, node: Node, inputs: Inputs) -> bool:
     before, value = (tuple(each) if isinstance(each, list) else each for each in (edit.before, edit.value))
     siblings = editor.siblings_of_ranks(node) if edit.name == "axis" else editor.siblings(node)
     others = [editor.value_of(each, edit.name) for each in siblings]
-    fits = value in [*editor.fitting_groups(node, edit.name)]
+    fits = value in (*editor.fitting_groups(node, edit.name), *values_in_ratio(node, edit.name, {}, editor))
     if others.count(before) >= SIBLINGS and value not in others and not fits:
         return True
     shapes = _shapes_of_constants(node, inputs)

@@ -27,7 +27,7 @@ SPATIAL = 2
 LONGEST_EQUATION = 64
 
 #: The integer attributes that count something. They are at least 1.
-COUNTS = frozenset(("group", "num_groups", "num_heads", "blocksize", "block_size"))
+COUNTS = frozenset(("group", "groups", "num_groups", "num_heads", "q_num_heads", "blocksize", "block_size"))
 
 #: The integer attributes of ONNX that mean yes or no.
 FLAGS = frozenset(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from fractions import Fraction
 
-from irlint.fixes.candidate import MANY, SEVERAL
+from irlint.fixes.candidate import MANY, SEVERAL, Candidate
+from irlint.fixes.other_values import COUNTS, EVIDENT
 from irlint.lazy_typing import TYPE_CHECKING, Any
-from irlint.model import Node
+from irlint.model import Node, Problem
 from irlint.model.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -39,6 +40,26 @@ def values_in_ratio(node: Node, name: str, given: Mapping[str, Any], editor: Edi
         value = (number,) * len(own) if isinstance(own, tuple) else number
         found[value] = len(others) + _is_in_gap(value, numbers)
     return found
+
+
+def as_sound_siblings(node: Node, problem: Problem, problems: Sequence[Problem], editor: Editor) -> Iterator[Candidate]:
+    """Sets a count, such as a number of groups, at a node and at its siblings that break the same rule.
+
+    The count is that of all other nodes with this attribute, of any operator, or it has their ratio to the channels.
+    """
+    faulty = {each.node for each in problems if each.fault.rule is problem.fault.rule}
+    nodes = [node, *(each for each in editor.siblings(node) if each in faulty)]
+    for name in sorted(COUNTS.intersection(node.attributes)):
+        sound = [each for each in editor.graph.nodes if name in each.attributes and each not in editor.known.faulted]
+        counts = {editor.value_of(each, name) for each in sound}
+        values = [counts if len(counts) == 1 else values_in_ratio(each, name, {}, editor) for each in nodes]
+        edits = [
+            editor.attribute(each, name, next(iter(found)), editor.value_of(each, name))
+            for each, found in zip(nodes, values)
+            if found
+        ]
+        if len(edits) == len(nodes):
+            yield Candidate(tuple(edits), EVIDENT, evidence=len(sound), subject=name)
 
 
 def _base(node: Node, name: str | None, editor: Editor) -> int | None:

@@ -51,6 +51,7 @@ from irlint.fixes.ranking import (
     using_most_unused_values,
     without_second_casts,
 )
+from irlint.fixes.ratios import as_sound_siblings
 from irlint.fixes.rechecking import Outcome, Rechecked
 from irlint.fixes.retyped import as_output_is_declared, nodes_that_give_types, retyped
 from irlint.fixes.rewired import (
@@ -277,7 +278,8 @@ class Search:
         computing = dict.fromkeys(each for user in (node, *nodes) for each in nodes_that_compute(user, editor))
         connected = dict.fromkeys((*nodes, *computing))
         yield (replaced(found, node=each) for each in connected for found in inputs.blocks.connected_as_twins(each))
-        yield chain(as_all_siblings(node, editor), without_odd_transpose(nodes, inputs))
+        yield chain(as_sound_siblings(node, problem, self.problems, editor), as_all_siblings(node, editor))
+        yield without_odd_transpose(nodes, inputs)
         near = (node, *nodes[:NODES])
         at_siblings = (lost_nodes.inserted_as_at_siblings(each, inputs) for each in near)
         yield chain(lost_nodes.inserted_as_declared((node, *nodes), inputs), *at_siblings)

@@ -28,6 +28,8 @@ SQUEEZE = """(float[2,4] x, float[4,~] w) => (float[{}] y) <int64[1] a = {{1}}> 
 BLOCKS = """(float[2,32] x, uint8[32,2,8] b, float[32,2] s) => (float[2,32] y) {{
  y = com.microsoft.MatMulNBits <K = 32, N = 32, bits = 4, block_size = {}> (x, b, s) }}"""
 
+SPACE = "(float[1,2,{0},{0}] x) => (float[1,a,b,c] y) {{ y = SpaceToDepth <blocksize = {1}> (x) }}"
+
 #: A broken graph and the size of its weights, the help, and the graphs with one alternative each.
 BOTH_ENDS = [
     (
@@ -37,7 +39,7 @@ BOTH_ENDS = [
     ),
     (
         (SPLIT.format(", float[2,c] r", ", r", " <axis = 1>", ""), 8),
-        "split axis 1 into a number of parts that divides 8, write the sizes, or make axis 1 of input 0 a "
+        "split axis 1 into a number of parts that divides 8 (2, 4 or 8), write the sizes, or make axis 1 of input 0 a "
         "multiple of 3",
         [
             (SPLIT.format("", "", " <axis = 1>", ""), 8),
@@ -72,8 +74,18 @@ BOTH_ENDS = [
     ),
     (
         (CONV.format(4), 6),
-        "use a `group` that divides 6, or make axis 0 of input 1 a multiple of 4",
+        "use a `group` that divides 6 (1, 2, 3 or 6), or make axis 0 of input 1 a multiple of 4",
         [(CONV.format(4), 8)],
+    ),
+    (
+        (SPACE.format(10, 3), 0),
+        "use a block size that divides 10 (2, 5 or 10), or make axis 2 a multiple of 3",
+        [
+            (SPACE.format(10, 2), 0),
+            (SPACE.format(10, 5), 0),
+            (SPACE.format(10, 10), 0),
+            (SPACE.format(12, 3), 0),
+        ],
     ),
     (
         (TOPK.format(6), 5),

@@ -182,6 +182,15 @@ def layered():
     return ops.matmul(ops.relu(ops.matmul(x, floats(4, 6), False, False)), floats(6, 3), False, False), [x]
 
 
+def normalized():
+    """Normalizations of groups of 4 channels."""
+    y = x = image(8)
+    for block, width in enumerate((8, 16, 24, 16, 24, 16)):
+        y = ops.convolution(y, floats(width, (8, 8, 16, 24, 16, 24)[block], 1, 1), [1, 1], [0, 0], [0, 0], [1, 1])
+        y = ops.group_normalization(y, floats(width), floats(width), width // 4, 1e-5)
+    return y, [x]
+
+
 def without(type: str, at: int) -> Callable[[str], str]:
     """Removes the layer of a type with this index, and leads its first input to its users."""
 
@@ -299,6 +308,13 @@ BROKEN = {
         unet,
         lambda text: along_other_axis(text, 2),
         r'reshape constant layer \d+ "\w+" from \[1, 1, 8, 1\] to \[1, 8, 1, 1\]',
+    ),
+    "numbers of groups by the channels of the other groups": (
+        normalized,
+        lambda text: text.replace('num_groups="4"', 'num_groups="32"', 1).replace(
+            'num_groups="6"', 'num_groups="32"', 1
+        ),
+        r'set num_groups="4", and set num_groups="6" in GroupNormalization \(layer \d+\); this also fixes 1 more',
     ),
     "a removed pooling layer": (
         unet,

@@ -123,7 +123,7 @@ def test_suggestion(line: str) -> None:
 #: A graph of com.microsoft, and behind | the suggestion and the help of its one error.
 MICROSOFT = """
 (float[1,16,128] x, uint8[64,4,8] b, float[256] s) => (y) { y = com.microsoft.MatMulNBits <K = 128, N = 64, bits = 4, block_size = 32> (x, b, s) } | set `bits = 2`
-(float[2,8,16] q, float[2,8,16] k) => (y) { y = com.microsoft.MultiHeadAttention <num_heads = 3> (q, k, k) } | | use a `num_heads` that divides 16, such as 2 or 4, or a hidden size that 3 divides
+(float[2,8,16] q, float[2,8,16] k) => (y) { y = com.microsoft.MultiHeadAttention <num_heads = 3> (q, k, k) } | | use a `num_heads` that divides 16 (1, 2, 4, 8 or 16), or a hidden size that 3 divides
 """.strip().splitlines()
 
 

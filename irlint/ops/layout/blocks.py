@@ -8,7 +8,7 @@ from math import prod
 from irlint.dims import Dim, MaybeDim, Shape, bounds, largest, product, same
 from irlint.findings.faults import Refusal, Rule, Severity
 from irlint.findings.statements import agree, divides, reaches, warn
-from irlint.findings.wording import counted
+from irlint.findings.wording import counted, that_divides
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Tensor, shape_text
 from irlint.ops import onnx, openvino
@@ -71,6 +71,11 @@ def parted(
     return exact_quotient(dim, count)
 
 
+def _other_count(what: str, dim: MaybeDim, count: int) -> str:
+    """The beginning of a help: ``use a block size that divides 10 (2, 5 or 10), or ``; "" for a dynamic size."""
+    return f"use {what} {that_divides(dim, count, least=2)}, or " if isinstance(dim, int) and dim > 1 else ""
+
+
 def _expect_positive(number: int, attribute: str) -> None:
     if number < 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -98,7 +103,10 @@ def depth_to_space(shape: Shape, block: int) -> Shape:
 
 def space_to_depth(shape: Shape, block: int) -> Shape:
     """[N, C, *D] to [N, C * block**k, *(D / block)] for k spatial axes."""
-    spatial = [parted(dim, block, axis, what="the block size") for axis, dim in enumerate(shape[2:], 2)]
+    spatial = [
+        parted(dim, block, axis, what="the block size", instead=_other_count("a block size", dim, block))
+        for axis, dim in enumerate(shape[2:], 2)
+    ]
     return (shape[0], product((shape[1], block ** (len(shape) - 2))), *spatial)
 
 
@@ -265,7 +273,8 @@ def ov_shuffle_channels(data: Tensor, *, axis: int = 1, group: int = 1) -> Tenso
     expect_rank(data, 0, least=1)
     if data.shape is not None:
         place = axis_of(axis, len(data.shape))
-        parted(data.shape[place], group, place, what="the number of groups")
+        dim = data.shape[place]
+        parted(dim, group, place, what="the number of groups", instead=_other_count("a number of groups", dim, group))
     return Tensor(data.dtype, data.shape)
 
 

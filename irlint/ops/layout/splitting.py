@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irlint.dims import Dim, Expr, MaybeDim, at_least, bounds, ceildiv, floordiv, symbols, total
 from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.statements import agree, divides, explain_size, reaches, warn
-from irlint.findings.wording import counted, least_help, multiple_help, size_help
+from irlint.findings.wording import counted, least_help, multiple_help, size_help, that_divides
 from irlint.model.tensor import INTEGERS, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.layout.joining import static_product
@@ -106,7 +106,7 @@ def even_sizes(dim: MaybeDim, count: int, axis: int) -> tuple[MaybeDim, ...]:
     if not divides(count, dim, f"axis {axis} is split into {count} equal parts"):
         raise SPLIT_UNEVEN.fault(
             f"axis {axis} of input 0 is {dim}, which is not a multiple of {count}, the number of parts",
-            help=f"split axis {axis} into a number of parts that divides {dim}, write the sizes, or "
+            help=f"split axis {axis} into a number of parts {that_divides(dim, count, least=2)}, write the sizes, or "
             f"{multiple_help(axis, count)}",
             input=0,
             marks=((0, axis),),

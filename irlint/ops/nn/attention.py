@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irlint.dims import Dim, MaybeDim, Shape, floordiv, product, same, total
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import Relation, agree, divides, reaches, require_any, warn
-from irlint.findings.wording import counted, either
+from irlint.findings.wording import FEW, counted, either, that_divides
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
@@ -140,10 +140,7 @@ def per_head(
 def _help_for_heads(hidden: MaybeDim, heads: int, attribute: str) -> str:
     if not isinstance(hidden, int) or hidden < 1:
         return f"use a `{attribute}` that divides the hidden size"
-    fewer = next(count for count in range(min(heads, hidden), 0, -1) if hidden % count == 0)
-    more = next((count for count in range(heads, hidden + 1) if hidden % count == 0), fewer)
-    examples = either(*dict.fromkeys((fewer, more)))
-    return f"use a `{attribute}` that divides {hidden}, such as {examples}, or a hidden size that {heads} divides"
+    return f"use a `{attribute}` {that_divides(hidden, heads)}, or a hidden size that {heads} divides"
 
 
 def require_heads(heads: int | None, attribute: str) -> int:
@@ -297,6 +294,8 @@ def _help_for_flat_heads(inputs: Sequence[Tensor], queries: int | None, keys: in
     with_one_change = [pair for pair in pairs if queries == pair[0] or keys == pair[1]]
     fewer = [pair for pair in pairs if pair[0] < queries][:1]
     more = [pair for pair in pairs if pair[0] > queries][-1:]
+    if len(pairs) <= FEW and query == key:
+        fewer, more = pairs[::-1], []
     return _heads_text(with_one_change or fewer + more, queries, keys)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irlint.dims import MaybeDim, Shape, product, same
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree, divides, warn
-from irlint.findings.wording import multiple_help
+from irlint.findings.wording import multiple_help, that_divides
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
@@ -106,7 +106,7 @@ def expect_groups(groups: int, channels: MaybeDim, attribute: str, *, axis: int 
     if not divides(groups, channels, f"axis {axis} is divided into {groups} groups of channels"):
         raise GROUPS_MISMATCH.fault(
             f"axis {axis} of input 0 has {channels} channels, which {groups} groups do not divide",
-            help=f"use a number of groups that divides {channels}, or {multiple_help(axis, groups)}",
+            help=f"use a number of groups {that_divides(channels, groups)}, or {multiple_help(axis, groups)}",
             input=0,
             marks=((0, axis),),
             attribute=attribute,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irlint.dims import MaybeDim, Shape, product, quotient, same
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.statements import agree, divides
-from irlint.findings.wording import counted, multiple_help
+from irlint.findings.wording import counted, multiple_help, that_divides
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops.shared.attributes import expect_range
 from irlint.ops.shared.axes import Ints
@@ -141,7 +141,7 @@ def expect_groups(group: int, dim: MaybeDim, what: str, *, index: int, axis: int
     if not divides(group, dim, f"axis {axis} of input {index} is divided into {group} groups"):
         raise GROUPS_MISMATCH.fault(
             f"the {dim} {what} (axis {axis} of input {index}) are not a multiple of `{name}`, {group}",
-            help=f"use a `{name}` that divides {dim}, or {multiple_help(axis, group, index)}",
+            help=f"use a `{name}` {that_divides(dim, group)}, or {multiple_help(axis, group, index)}",
             input=index,
             marks=((index, axis),),
             aligned="left",

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from irlint.dims import Shape, product, same
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.statements import warn
-from irlint.findings.wording import counted
+from irlint.findings.wording import counted, that_divides
 from irlint.model.tensor import Tensor, Type, shape_text, type_text
 from irlint.ops.shared.bodies import CONTROL_INPUT, control_fault
 from irlint.ops.shared.port_maps import GOOD, PORT_MAP_BROKEN, Entries, Ties
@@ -147,7 +147,7 @@ def slices(outer: Sizes, entry: PortMapEntry, axis: int) -> int:
         raise SLICES_UNEVEN.fault(
             f"{_text(entry)} has {high - low} elements on axis {axis} from start={entry.start} to end={entry.end}, "
             f"which is not a multiple of the slice size {step}",
-            help=f"write a stride that divides {high - low}, or pass a multiple of {step} elements",
+            help=f"write a stride {that_divides(high - low, step)}, or pass a multiple of {step} elements",
         )
     return (high - low) // step
 

@@ -34,8 +34,16 @@ g (float[2,4,%d] q, float[2,6,%d] k, float[2,6,%d] v) => (y) {
 
 #: Hidden sizes of query, key and value, numbers of heads, and the suggested numbers.
 SUGGESTED = [
-    ((10, 10, 10), (3, 3), "write 2 or 5 for `q_num_heads` and `kv_num_heads`, or use hidden sizes that 3 divides"),
-    ((24, 24, 30), (5, 5), "write 3 or 6 for `q_num_heads` and `kv_num_heads`, or use hidden sizes that 5 divides"),
+    (
+        (10, 10, 10),
+        (3, 3),
+        "write 1, 2, 5 or 10 for `q_num_heads` and `kv_num_heads`, or use hidden sizes that 3 divides",
+    ),
+    (
+        (24, 24, 30),
+        (5, 5),
+        "write 1, 2, 3 or 6 for `q_num_heads` and `kv_num_heads`, or use hidden sizes that 5 divides",
+    ),
     ((24, 12, 30), (5, 3), "write 6 for `q_num_heads`"),
     ((10, 10, 12), (2, 3), "write 2 for `kv_num_heads`"),
     (
@@ -43,7 +51,8 @@ SUGGESTED = [
         (5, 5),
         "write 4 for `q_num_heads` and 2 for `kv_num_heads`, or 6 for `q_num_heads` and 3 for `kv_num_heads`",
     ),
-    ((10, 9, 9), (3, 3), "use a `q_num_heads` that divides 10, such as 2 or 5, or a hidden size that 3 divides"),
+    ((720, 720, 720), (7, 7), "write 6 or 8 for `q_num_heads` and `kv_num_heads`, or use hidden sizes that 7 divides"),
+    ((10, 9, 9), (3, 3), "use a `q_num_heads` that divides 10 (1, 2, 5 or 10), or a hidden size that 3 divides"),
 ]
 
 
