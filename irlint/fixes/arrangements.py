@@ -223,7 +223,10 @@ def _with_trailing_axes(
 
 
 def with_other_lists(node: Node, editor: Editor, others: Sequence[Type | None] = ()) -> Iterator[Candidate]:
-    """Candidates with other part sizes (of Split), other factors (of Resize), or one axis more or fewer in a list."""
+    """Candidates with other part sizes (of Split), other factors (of Resize), or one axis more or fewer in a list.
+
+    Equal parts that stay equal are only suggested: perhaps one part has another size.
+    """
     known = editor.known
     call, inputs = known.calls[node], inputs_of(node, known)
     if call.operator is None or call.signature is None or not inputs:
@@ -236,7 +239,9 @@ def with_other_lists(node: Node, editor: Editor, others: Sequence[Type | None] =
         if role == PARTS and isinstance(given.get(name), tuple):
             for sizes in _other_parts(given[name], inputs, others):
                 even = int(len(set(sizes)) == 1)
-                yield Candidate((editor.attribute(node, name, sizes, given[name]),), PROBABLE, evidence=even)
+                edit, sure = editor.attribute(node, name, sizes, given[name]), len(set(given[name])) > even
+                yield Candidate((edit,), PROBABLE, evidence=even, sure=sure)
+            yield from _with_even_input(node, given[name], inputs, editor)
         if value is None or role not in (AXES, PARTS, FACTORS) or not editor.makers.is_constant(value):
             continue
         before = known.types.get(value)
@@ -244,7 +249,9 @@ def with_other_lists(node: Node, editor: Editor, others: Sequence[Type | None] =
             continue
         for entries in _other_lists(role, before.value, inputs, others):
             count = int(USUAL_FACTORS[0] in entries if role == FACTORS else role == PARTS and len(set(entries)) == 1)
-            yield Candidate((editor.constant(value, entries),), PROBABLE, evidence=count, subject=value)
+            sure = role != PARTS or len(set(before.value)) > count
+            yield Candidate((editor.constant(value, entries),), PROBABLE, evidence=count, subject=value, sure=sure)
+        yield from _with_even_input(node, before.value, inputs, editor) if role == PARTS else ()
 
 
 def _other_lists(
@@ -263,13 +270,16 @@ def _other_lists(
 def _other_parts(
     value: Sequence[Any], inputs: Sequence[Type | None], others: Sequence[Type | None]
 ) -> dict[tuple[int, ...], None]:
-    """Other sizes for the parts of an axis. Either one part gets the rest, or two parts change and keep their sum."""
+    """Other sizes for the parts of an axis: equal parts stay equal, one part gets the rest, or two parts keep their
+    sum."""
     found: dict[tuple[int, ...], None] = {}
     if not all(type(each) is int and each >= 0 for each in value):
         return found
     data = inputs[0]
     axes = data.shape if isinstance(data, Tensor) and data.shape is not None else ()
     for dim in axes:
+        if (part := _equal_part(dim, value)) is not None:
+            found[(part,) * len(value)] = None
         for at, each in enumerate(value):
             rest = dim - sum(value) + each if isinstance(dim, int) and dim != sum(value) else 0
             if rest > 0:
@@ -283,6 +293,25 @@ def _other_parts(
             changed[at], changed[to] = size, rest
             found[tuple(changed)] = None
     return found
+
+
+def _equal_part(dim: object, value: Sequence[Any]) -> int | None:
+    """The size of each part of an axis of size ``dim``, if the sizes in ``value`` are equal and do not fit the axis."""
+    is_other = isinstance(dim, int) and len(set(value)) == 1 < len(value) and dim != sum(value)
+    return dim // len(value) if is_other and isinstance(dim, int) and dim % len(value) == 0 else None
+
+
+def _with_even_input(
+    node: Node, value: Sequence[Any], inputs: Sequence[Type | None], editor: Editor
+) -> Iterator[Candidate]:
+    """Declares the input of the model that a node splits with an axis as long as its parts, which have equal sizes."""
+    data, shape = node.inputs[0], inputs[0].shape if isinstance(inputs[0], Tensor) else None
+    if data is None or shape is None or data not in editor.graph.inputs or data in editor.graph.constants:
+        return
+    for axis, dim in enumerate(shape):
+        if _equal_part(dim, value) is not None:
+            edit = editor.declared(data, (*shape[:axis], sum(value), *shape[axis + 1 :]))
+            yield Candidate((edit,), PROBABLE, evidence=1, subject=(data, axis))
 
 
 def _other_factors(value: Sequence[Any], rank: int, shapes: Sequence[Shape]) -> Iterator[tuple[Any, ...]]:
