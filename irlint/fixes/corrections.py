@@ -25,10 +25,12 @@ from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
 from irlint.findings.wording import closest
 from irlint.fixes.interfaces import (
+    SCAN_AXES,
     TO,
     Edits,
     as_body_declares,
     as_state_is_returned,
+    on_other_axes,
     other_scan_counts,
     outputs_swapped,
     retyped_outputs,
@@ -81,12 +83,20 @@ def corrections(problem: Problem, known: Known) -> Iterator[Edits]:
     if found is not None and not problem.graph.startswith("function:"):
         for each in found:
             yield from each(problem, known)
+    if problem.graph or (problem.node is not None and problem.node.bodies):
+        from irlint.fixes.trials import limits_sizes
+
+        yield from on_other_axes(problem, known) if problem.is_error or limits_sizes(problem) else ()
 
 
-def is_ambiguous(problem: Problem) -> bool:
-    """Whether two names of operators are equally similar to the name of the node's operator."""
+def is_ambiguous(problem: Problem, edits: Edits) -> bool:
+    """Whether two names of operators are equally similar to the name of the node's operator, or edits set other axes of
+    a Scan: perhaps a Transpose is missing."""
     node = problem.node
-    if problem.fault.rule is not UNKNOWN_OPERATOR or node is None or len(node.op) > LONGEST_NAME:
+    if edits[0].name == SCAN_AXES:
+        return True
+    is_renamed = edits[0].of == "operator" and problem.fault.rule is UNKNOWN_OPERATOR
+    if not is_renamed or node is None or len(node.op) > LONGEST_NAME:
         return False
     from difflib import SequenceMatcher, get_close_matches
 

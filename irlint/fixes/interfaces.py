@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from irlint.checks.intended import unused_values
 from irlint.findings.edits import Edit
 from irlint.inference.known import Known
 from irlint.model import Graph, Node, Problem, Value
+from irlint.model.order import graphs
 from irlint.model.tensor import NUMBERED_TYPES, Tensor, disagree
 
 Edits = tuple[Edit, ...]
@@ -18,6 +19,9 @@ TO = "to"
 
 #: The attribute with the number of scanned inputs.
 SCANNED = "num_scan_inputs"
+
+#: The attribute with the axes along which the inputs are scanned.
+SCAN_AXES = "scan_input_axes"
 
 #: Outputs of a body are swapped if there are at most this many.
 FEW = 8
@@ -32,6 +36,35 @@ def other_scan_counts(problem: Problem, known: Known) -> Iterator[Edits]:
         if number != attribute.value:
             place = (node.label, node.index, SCANNED, number)
             yield (Edit("attribute", "node", problem.graph, *place, op=node.op, before=attribute.value),)
+
+
+def on_other_axes(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Scans one input along another axis, or all of them, if a problem is in the body of a Scan or at this node."""
+    for graph in graphs(known.model):
+        for node in graph.nodes:
+            is_near = node is problem.node or any(body.path == problem.graph for _, body in node.bodies)
+            call, count = known.calls.get(node), node.attributes.get(SCANNED)
+            stated = call.signature.attributes if call is not None and call.signature is not None else {}
+            if not is_near or SCAN_AXES not in stated or count is None or not 0 < count.value <= len(node.inputs):
+                continue
+            types = [known.types.get(each) for each in node.inputs[-count.value :] if each is not None]
+            ranks = [each.rank or 0 if isinstance(each, Tensor) else 0 for each in types]
+            given = node.attributes.get(SCAN_AXES)
+            axes = tuple(given.value) if given is not None else (0,) * count.value
+            for other in _other_axes(axes, ranks) if len(axes) == len(ranks) else ():
+                place = (node.label, node.index, SCAN_AXES, other)
+                yield (Edit("attribute", "node", graph.path, *place, op=node.op, before=axes),)
+
+
+def _other_axes(axes: tuple[int, ...], ranks: Sequence[int]) -> dict[tuple[int, ...], None]:
+    """The lists of axes with another axis for one value, or with one axis for all values; ``ranks`` are theirs."""
+    found: dict[tuple[int, ...], None] = {}
+    for at, rank in enumerate(ranks):
+        for axis in range(rank):
+            found[(*axes[:at], axis, *axes[at + 1 :])] = None
+    found.update(dict.fromkeys((axis,) * len(axes) for axis in range(min(ranks, default=0))))
+    same = [each for each in found if all(new == old % (rank or 1) for new, old, rank in zip(each, axes, ranks))]
+    return {each: None for each in found if each not in same}
 
 
 def outputs_swapped(problem: Problem, known: Known) -> Iterator[Edits]:

@@ -9,6 +9,7 @@ from irlint.findings.edits import Edit
 from irlint.fixes.document import Edits
 from irlint.inference.known import Known
 from irlint.model import Node, Problem
+from irlint.model.tensor import Tensor
 from irlint.parsers.openvino.types import BackEdge, PortMapEntry
 from irlint.records import replaced
 
@@ -54,6 +55,22 @@ def unsliced(problem: Problem, known: Known) -> Iterator[Edits]:
             changed = {name: pair for name, pair in given.items() if pair[0] not in (None, pair[1])}
             if entry.axis is not None and changed:
                 yield tuple(_edit(node, name, at, pair) for name, pair in changed.items())
+
+
+def on_other_axis(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Slices an input, or all inputs that are sliced along its axis, along another axis."""
+    for node in _layers_with_map(problem, known):
+        entries: Sequence[PortMapEntry] = node.attributes[MAP].value
+        sliced = [at for at, each in enumerate(entries) if each.kind == "input" and each.axis is not None]
+        for at in sliced:
+            values = dict(zip([port.id for port in node.input_ports], node.inputs))
+            value = values.get(entries[at].external_port_id or 0)
+            given = known.types.get(value) if value is not None else None
+            rank, old = (given.rank or 0) if isinstance(given, Tensor) else 0, entries[at].axis or 0
+            alike = [each for each in sliced if entries[each].axis == entries[at].axis]
+            for axis in range(rank):
+                for several in dict.fromkeys(((at,), tuple(alike))) if axis != old % rank else ():
+                    yield tuple(_edit(node, "axis", each, (old, axis)) for each in several)
 
 
 def with_unused_ids(problem: Problem, known: Known) -> Iterator[Edits]:

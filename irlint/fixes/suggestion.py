@@ -41,12 +41,14 @@ class Suggestion:
     @property
     def text(self) -> str:
         """``set `axis = 1`; this also fixes 3 more``."""
-        index = self.problem.node.index if self.problem.node is not None else None
+        edits = [each for alternative in self.alternatives for each in alternative if each.index is not None]
+        is_here = all(each.graph == self.problem.graph for each in edits)
+        index = self.problem.node.index if self.problem.node is not None and is_here else None
         texts = _joined([message(edits, index) for edits in self.alternatives])
         more, stale = len(self.outcome.fixed) - 1, len(self.outcome.stale)
         also = f"; this also fixes {more} more" if more > 0 else ""
         follow = f"; then update {counted(stale, 'declaration')}" if stale else ""
-        others = ", or ".join(message(edits, index) for edits in self.elsewhere)
+        others = ", or ".join(message(each, index) for each in self.elsewhere)
         others = f"; or, less likely, {others}" if others else ""
         return f"{', or '.join(texts)}{also}{follow}{others}" + f"; or {self.help}" * bool(self.help)
 

@@ -289,10 +289,9 @@ class Suggestions:
             if chosen and not self._leaves_consequence(problem, outcome):
                 break
         best = _best(problem, found)
-        renames = best is not None and best.alternatives[0][0].of == "operator"
         of_several = problem.fault.rule is CYCLE and len(values) > 1
-        is_unsure = of_several or (renames and is_ambiguous(problem)) or (best is not None and self._shares(best))
-        best = replaced(best, sure=False) if best is not None and is_unsure else best
+        is_unsure = best is not None and (is_ambiguous(problem, best.alternatives[0]) or self._shares(best))
+        best = replaced(best, sure=False) if best is not None and (of_several or is_unsure) else best
         if best is None or problem.fault.rule is not TYPE_CONTRADICTED:
             return best
         from irlint.fixes.redeclared import cast_as_at_other_outputs

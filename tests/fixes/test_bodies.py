@@ -138,3 +138,52 @@ def test_a_body_is_restored(line: str) -> None:
     assert root.suggestion.partition(";")[0] == expected
     found = outputs(irlint.fix(broken.SerializeToString(), unsafe=True).data)
     assert all(np.array_equal(one, other) for one, other in zip(found, wanted, strict=True))
+
+
+CELL = """body = b (float[B,6] g, float[B,4] t) => (float[B,6] o, float[B,6] p) {
+  c = Concat <axis = 1> (g, t) z = MatMul (c, w) o = Tanh (z) p = Identity (o) }"""
+PAIR = """body = b (float[B,4] g, float[B,4] t, float[B,4] m) => (float[B,4] o, float[B,4] p) {
+  a = Mul (t, m) o = Add (g, a) p = Identity (o) }"""
+
+#: Inputs and a Scan that takes them after a Transpose, the attribute in place of this Transpose, and the suggestion.
+SCANS = [
+    ("float[4,20,4] x, float[4,6] h", f"num_scan_inputs = 1, {CELL}", "[1]", "set `scan_input_axes = [1]` in Scan[0]"),
+    ("float[20,4,4] x, float[4,6] h", f"num_scan_inputs = 1, {CELL}", "[0]", ""),
+    ("float[N,20,4] x, float[N,6] h", f"num_scan_inputs = 1, {CELL}", "[1]", "set `scan_input_axes = [1]` in Scan[0]"),
+    ("float[N,T,4] x, float[N,6] h", f"num_scan_inputs = 1, {CELL}", "[1]", "set `scan_input_axes = [1]` in Scan[0]"),
+    ("float[4,4,20] x, float[4,6] h", f"num_scan_inputs = 1, {CELL}", "[2]", "set `scan_input_axes = [2]`"),
+    (
+        "float[5,20,4] x, float[5,4] h, float[5,20,4] k",
+        f"num_scan_inputs = 2, {PAIR}",
+        "[1,1]",
+        "set `scan_input_axes = [1, 1]` in Scan[0]",
+    ),
+]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("inputs", "scan", "axes", "expected"), SCANS)
+def test_a_scan_along_another_axis(inputs: str, scan: str, axes: str, expected: str) -> None:
+    import onnxruntime
+
+    names = "h, x, k" if "k" in inputs else "h, x"
+    weights = ", ".join(["0.5"] * 60)
+    head, nodes = (
+        f"g ({inputs}) => (float[?,?,?] y, float[?,?] u) <float[10,6] w = {{{weights}}}>",
+        f"({names}) y = Relu (v)",
+    )
+    texts = [f"{HEAD}{head} {{ u, v = Scan <{each}{scan}> {nodes} }}" for each in ("", f"scan_input_axes = {axes}, ")]
+    wrong, right = map(onnx.parser.parse_model, texts)
+
+    def run(model: ModelProto) -> None:
+        session = onnxruntime.InferenceSession(model.SerializeToString())
+        given = {"N": 3, "T": 7}
+        shapes = {each.name: [given.get(dim, dim) for dim in each.shape] for each in session.get_inputs()}
+        session.run(None, {name: np.ones(shape, "float32") for name, shape in shapes.items()})
+
+    run(right)
+    found = [each for each in irlint.check(wrong, ignore=["IRL9", "IRL118"]).findings if not each.because]
+    assert [(each.suggestion, each.fix) for each in found] == ([(expected, None)] if expected else [])
+    if expected:
+        with pytest.raises(Exception, match=r"[Ss]hape|[Dd]imension"):
+            run(wrong)

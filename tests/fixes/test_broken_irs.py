@@ -182,6 +182,24 @@ def layered():
     return ops.matmul(ops.relu(ops.matmul(x, floats(4, 6), False, False)), floats(6, 3), False, False), [x]
 
 
+def iterated():
+    """A recurrence over the second axis of x."""
+    import openvino
+
+    x, start = (ops.parameter(shape, numpy.float32, name=name) for shape, name in (([4, 20, 3], "x"), ([4, 6], "h")))
+    part, state = ops.parameter([4, 1, 3], numpy.float32), ops.parameter([4, 6], numpy.float32)
+    joined = ops.concat([state, ops.squeeze(part, ints(1))], 1)
+    new = ops.tanh(ops.matmul(joined, floats(9, 6), False, False))
+    results = [ops.result(new), ops.result(ops.unsqueeze(new, ints(1)))]
+    loop = ops.tensor_iterator()
+    loop.set_body(openvino.Model(results, [part, state], "body"))
+    loop.set_sliced_input(part, x.output(0), 0, 1, 1, -1, 1)
+    loop.set_merged_input(state, start.output(0), results[0].output(0))
+    joined = loop.get_concatenated_slices(results[1].output(0), 0, 1, 1, -1, 1)
+    loop.validate_and_infer_types()
+    return joined, [x, start]
+
+
 def normalized():
     """Normalizations of groups of 4 channels."""
     y = x = image(8)
@@ -315,6 +333,11 @@ BROKEN = {
             'num_groups="6"', 'num_groups="32"', 1
         ),
         r'set num_groups="4", and set num_groups="6" in GroupNormalization \(layer \d+\); this also fixes 1 more',
+    ),
+    "an input that is sliced along another axis": (
+        iterated,
+        lambda text: re.sub(r'(<input [^>]*axis=)"1"', r'\1"0"', text, count=1),
+        r'set axis="1" in entry 0 of the port map; this also fixes \d more',
     ),
     "a removed pooling layer": (
         unet,
