@@ -79,13 +79,18 @@ _LACKING = {
 
 
 def problems(known: Known) -> list[Problem]:
-    """The problems of flawed declarations, of inputs returned with another type, and of types that ONNX Runtime
-    lacks."""
+    """The problems of flawed declarations, of inputs returned with another type, of types that ONNX Runtime lacks, and
+    of converted labels."""
     found = [
         problem for graph in graphs(known.model) for problem in (*_flawed_declarations(graph), *_returned_inputs(graph))
     ]
     found += _lacking_inputs(known)
-    if not _LACKING.keys().isdisjoint({each.dtype for each in known.kinds() if isinstance(each, Tensor)}):
+    dtypes = {each.dtype for each in known.kinds() if isinstance(each, Tensor)}
+    if "string" in dtypes:
+        from irlint.checks import labels
+
+        found += labels.problems(known)
+    if not _LACKING.keys().isdisjoint(dtypes):
         found += [problem for graph in graphs(known.model) for problem in _first_lacking_type(graph, known)]
     return found
 

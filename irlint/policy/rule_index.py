@@ -222,6 +222,7 @@ RULES = {
     "IRL715": "checks.initializers",
     "IRL716": "ops.vision.detection",
     "IRL717": "parsers.onnx.tensor_faults",
+    "IRL718": "checks.labels",
     "IRL720": "checks.left_over",
     "IRL730": "ops.quantized.parameters",
     "IRL731": "ops.nn.batch_normalization",

@@ -1,0 +1,93 @@
+"""Finds class labels that a node converts to numbers, although their texts are no numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from irlint.findings.faults import Rule, Severity
+from irlint.findings.wording import first_few
+from irlint.inference.known import Known
+from irlint.model import Graph, Node, Problem
+from irlint.model.order import graphs, producers
+from irlint.model.tensor import FLOATS, INTEGERS, SIGNED, Tensor
+
+LABEL_NOT_A_NUMBER = Rule(
+    "IRL718",
+    "label-not-a-number",
+    Severity.ERROR,
+    "Class labels are converted to numbers, and their texts are no numbers.",
+    why=(
+        "ONNX Runtime reads the number at the beginning of each text. If there is none, or if an integer has more than "
+        "64 bits, it fails when it runs the node. If only some of the labels are no numbers, it fails for these "
+        "classes, and this is a warning."
+    ),
+    fix="Remove the Cast and declare what follows as strings, or give the classifier labels that are numbers.",
+    bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 1]>
+g (int64[3] x) => (int64[3] y) {
+  a = ai.onnx.ml.CategoryMapper <cats_int64s = [1, 2], cats_strings = ["cat", "dog"], default_string = "?"> (x)
+  y = Cast <to = 7> (a) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 1]>
+g (int64[3] x) => (int64[3] y) {
+  a = ai.onnx.ml.CategoryMapper <cats_int64s = [1, 2], cats_strings = ["10", "20"], default_string = "0"> (x)
+  y = Cast <to = 7> (a) }""",
+    uncalled=False,
+    role="value",
+)
+
+#: The attributes with the texts that a node may give, and the attribute with the element type after a conversion.
+LABELS = ("classlabels_strings", "values_strings", "cats_strings")
+TO = "to"
+
+#: What ONNX Runtime reads at the beginning of a text as an integer, and as a float.
+INTEGER = re.compile(r"[ \t-\r]*[+-]?([0-9]+)")
+FLOAT = re.compile(r"[ \t-\r]*[+-]?(?:\.?[0-9]|inf|nan)", re.IGNORECASE)
+
+#: The maximum number of labels in a message.
+SHOWN = 3
+
+
+def problems(known: Known) -> list[Problem]:
+    """The problems of converted labels in every graph."""
+    return [problem for graph in graphs(known.model) for problem in _of_graph(graph, known)]
+
+
+def _of_graph(graph: Graph, known: Known) -> Iterator[Problem]:
+    makers = producers(graph)
+    for node in graph.nodes:
+        value = node.inputs[0] if node.inputs and TO in node.attributes else None
+        types = [known.types.get(each) for each in (value, *node.outputs[:1]) if each is not None]
+        dtypes = [each.dtype for each in types if isinstance(each, Tensor)]
+        if value is None or value not in makers or len(dtypes) < len(("string", "number")) or dtypes[0] != "string":
+            continue
+        labels = _labels(makers[value], known)
+        wrong = [each for each in labels if not _is_read(each, dtypes[1] or "")]
+        if not wrong:
+            continue
+        shown, kind = first_few([repr(each) for each in wrong], SHOWN), "number" if dtypes[1] in FLOATS else "integer"
+        fault = LABEL_NOT_A_NUMBER.fault(
+            f"input 0 is a label of {makers[value].op}, and no {kind} is at the beginning of {shown} ({len(wrong)} of "
+            f"{len(labels)} labels)",
+            help="keep the labels as strings and declare what follows as strings, or use labels that are numbers",
+            input=0,
+            severity=None if len(wrong) == len(labels) else Severity.WARNING,
+        )
+        yield Problem(fault, graph.path, node, place=node.place)
+
+
+def _labels(node: Node, known: Known) -> list[str]:
+    """The texts that a node may give; [] if they are unknown."""
+    call = known.calls.get(node)
+    given = (call.attributes or {}) if call is not None else {}
+    found = next((given[name] for name in LABELS if given.get(name)), ())
+    return [each.decode("utf-8", "replace") if isinstance(each, bytes) else str(each) for each in found]
+
+
+def _is_read(text: str, dtype: str) -> bool:
+    """Whether ONNX Runtime reads a number of the element type at the beginning of a text. True for other types."""
+    if dtype in FLOATS:
+        return FLOAT.match(text) is not None
+    if dtype not in INTEGERS and dtype != "bool":
+        return True
+    found = INTEGER.match(text)
+    return found is not None and int(found[1]) < 1 << (63 if dtype in SIGNED else 64)
