@@ -34,10 +34,10 @@ def as_other_users(node: Node, editor: Editor) -> Iterator[Candidate]:
     scales = [value for _, value in constants if _is_float(value, editor)]
     users = dict.fromkeys(user for value in scales for user in editor.users.get(value, ()) if user.op != node.op)
     shared = dict.fromkeys(user for _, value in constants for user in editor.users.get(value, ()))
-    most = len(_formal(editor.known.calls.get(node)))
     for user in dict.fromkeys((*users, *(each for each in shared if each.op != node.op))):
         others = _constants(user, editor)
         missing = [each for each in others if each not in constants]
+        most = len(_formal(editor.known.calls.get(node))) if missing else 0
         if most and any(port >= most for port, _ in missing):
             continue
         if missing and len(user.inputs) >= len(node.inputs) and any(_is_float(value, editor) for _, value in others):
@@ -64,7 +64,10 @@ def _as_quantized(node: Node, editor: Editor) -> Iterator[Candidate]:
     If both have different scales, the scale is connected as well, and the edits are only suggested.
     """
     inputs = _formal(editor.known.calls.get(node))
+    names = {formal.name for formal in inputs}
     for formal, value in zip(inputs, node.inputs):
+        if formal.name + SCALE not in names and formal.name + ZERO_POINT not in names:
+            continue
         own = _parameters(node, formal.name, inputs)
         maker = _quantizer(value, editor) if value is not None and own else None
         if maker is None or maker.op == node.op:

@@ -47,9 +47,12 @@ def as_sound_siblings(node: Node, problem: Problem, problems: Sequence[Problem],
 
     The count is that of all other nodes with this attribute, of any operator, or it has their ratio to the channels.
     """
+    names = sorted(COUNTS.intersection(node.attributes))
+    if not names:
+        return
     faulty = {each.node for each in problems if each.fault.rule is problem.fault.rule}
     nodes = [node, *(each for each in editor.siblings(node) if each in faulty)]
-    for name in sorted(COUNTS.intersection(node.attributes)):
+    for name in names:
         sound = [each for each in editor.graph.nodes if name in each.attributes and each not in editor.known.faulted]
         counts = {editor.value_of(each, name) for each in sound}
         values = [counts if len(counts) == 1 else values_in_ratio(each, name, {}, editor) for each in nodes]

@@ -56,10 +56,13 @@ def earlier_of_other_rank(node: Node, inputs: Inputs) -> Iterator[Candidate]:
 def of_other_rank(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
     """Connects another output of the node that computes an input, such as the last state of an LSTM. Its element type
     is the same, and its number of axes differs."""
-    for node in nodes:
+    several = {value for each in inputs.graph.nodes if len(each.outputs) > 1 for value in each.outputs}
+    for node in nodes if several else ():
         for port, value in enumerate(node.inputs):
-            dtype = dtype_of(inputs.known.types.get(value)) if value is not None else None
-            for other in other_outputs(value, inputs.node_of(value), inputs.known.types) if value is not None else ():
+            if value is None or value not in several:
+                continue
+            dtype = dtype_of(inputs.known.types.get(value))
+            for other in other_outputs(value, inputs.node_of(value), inputs.known.types):
                 if dtype_of(inputs.known.types.get(other)) == dtype and other not in node.inputs:
                     yield Candidate((inputs.editor.connected(other, node, port),), PROBABLE, node, sure=False)
 
