@@ -96,13 +96,17 @@ LONGEST_COMPARED = 200
 
 
 def closest(name: str, candidates: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The candidate that is most similar to a name, preferably one with the same letters in another order.
+    """The candidate that is most similar to a name, preferably the only one with the same letters in another case, or
+    one with them in another order.
 
     None if the similarity of every candidate is below ``cutoff`` (0 to 1), or if the name is too long.
     """
     if len(name) > LONGEST_COMPARED:
         return None
-    letters = _letters(name)
+    letters, candidates = _letters(name), list(candidates)
+    cased = [candidate for candidate in candidates if candidate.casefold() == name.casefold()]
+    if len(cased) == 1:
+        return cased[0]
     possible = [
         candidate
         for candidate in candidates

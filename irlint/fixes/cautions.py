@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from irlint.checks.declared import SHAPE_CONTRADICTED
 from irlint.checks.equal_sizes import EQUAL_SIZES
 from irlint.dims import product
 from irlint.fixes.candidate import MANY, SEVERAL, Candidate, changes_sizes
@@ -305,11 +306,21 @@ def _weights_agree(case: Case) -> bool:
 def _changes_rank(case: Case) -> bool:
     """Whether the candidate declares an input of the model with more or fewer axes, and is not EVIDENT.
 
-    Fewer axes are accepted if the outputs of the model then have their declared ranks.
+    It is accepted if the file declares the new shapes of many values. Fewer axes are also accepted if the outputs of
+    the model then have their declared ranks.
     """
     edits = [edit for edit in case.candidate.edits if edit.kind == "declaration"]
     more = [len(edit.shape or ()) - len(edit.before or ()) for edit in edits]
-    return case.candidate.grade != EVIDENT and any(more) and (max(more) > 0 or not _gives_declared_ranks(case))
+    if case.candidate.grade == EVIDENT or not any(more) or _gives_declared_shapes(case):
+        return False
+    return max(more) > 0 or not _gives_declared_ranks(case)
+
+
+def _gives_declared_shapes(case: Case) -> bool:
+    """Whether the candidate gives at least ``MANY`` values their declared shapes, and all others keep or get them."""
+    contradicted = [each for each in case.outcome.fixed if each.fault.rule is SHAPE_CONTRADICTED]
+    left = any(each.is_error or each.fault.rule is SHAPE_CONTRADICTED for each in case.remaining)
+    return len(contradicted) >= MANY and not left and not case.outcome.stale
 
 
 def _gives_declared_ranks(case: Case) -> bool:

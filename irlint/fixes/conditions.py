@@ -68,9 +68,12 @@ def names(requirement: Requirement) -> set[str]:
 
 
 def equates_others(requirement: Requirement) -> bool:
-    """Whether every relation equates expressions of different symbols."""
+    """Whether every relation equates expressions of different symbols. A relation of one symbol equates no others."""
     relations = [without_common_factors(each) for each in requirement.any_of]
-    return all(each.kind == "==" and symbols(each.left) != symbols(each.right) for each in relations)
+    pairs = [(symbols(each.left), symbols(each.right)) for each in relations]
+    return all(each.kind == "==" for each in relations) and all(
+        one != other and len(one | other) > 1 for one, other in pairs
+    )
 
 
 def divides(requirement: Requirement) -> bool:

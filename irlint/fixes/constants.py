@@ -133,7 +133,7 @@ class Constants:
             if new not in (entry, entry + size):
                 count = int(new not in taken)
                 for candidate in self.with_entries(node, port, constant, (new,), PROBABLE if count else POSSIBLE):
-                    tried.add((constant, (new,)))
+                    tried.update(((constant, (new,)), (constant, (new - size,))))
                     yield replaced(candidate, evidence=count)
 
     def without_axis(self, value: Value, known: Tensor) -> Iterator[Candidate]:

@@ -43,6 +43,7 @@ from irlint.fixes.names import (
     missing_in_series,
     named_in_sizes,
     names_another_operator,
+    of_misspelled_number,
 )
 from irlint.fixes.redeclared import declared_as_stored, output_as_computed
 from irlint.fixes.tidy import USUAL_IR_VERSION
@@ -100,9 +101,10 @@ def is_ambiguous(problem: Problem, edits: Edits) -> bool:
         return False
     from difflib import SequenceMatcher, get_close_matches
 
-    close = get_close_matches(node.op, sorted(official_names(node.domain)), 2, SIMILAR)
-    if any(name.casefold() == node.op.casefold() for name in close):
+    names = sorted(official_names(node.domain))
+    if any(name.casefold() == node.op.casefold() for name in names):
         return False
+    close = get_close_matches(node.op, names, 2, SIMILAR)
     ratios = {SequenceMatcher(None, name, node.op).ratio() for name in close}
     return len(close) > len(ratios)
 
@@ -369,13 +371,19 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
             yield tuple(_as_inputs(value, intended, known, "" if is_outer else problem.graph))
         if intended and sure:
             return
+        for each in of_misspelled_number(value.name, graph, unused_values(graph)):
+            yield tuple(_as_inputs(value, each.name, known, problem.graph))
         from irlint.fixes.lost_nodes import lost_at_twins, lost_beside_unused
 
         yield from lost_at_twins(problem, known)
         yield from lost_beside_unused(problem, known)
         return
+    from irlint.fixes.flow import Flow
+
     of_unused_nodes = _of_unused_nodes(graph, unused)
     values = unused or missing_in_series(value, graph) or named_in_sizes(value, graph)
+    without_data = set() if problem.graph else Flow(known, graph).only_of_shapes
+    values = [each for each in values if each not in without_data]
     fitting = [each for each in values if not differ(known.types.get(each), value.type)]
     fitting = [each for each in fitting if each in of_unused_nodes] or fitting
     names = dict.fromkeys((problem.fault.intended, *(each.name for each in fitting)))

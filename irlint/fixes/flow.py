@@ -122,6 +122,15 @@ class Flow:
         call = self.known.calls.get(node)
         return call is not None and call.operator is not None and call.operator.of_shape
 
+    @cached_property
+    def only_of_shapes(self) -> set[Value]:
+        """The values that are no integers, and depend on no element of an input of the model, but perhaps on shapes."""
+        found = {each for each in self.graph.inputs if each not in self.graph.constants}
+        for node in self.known.order(self.graph).nodes:
+            if node.bodies or (not self._is_of_shape(node) and not found.isdisjoint(node.inputs)):
+                found.update(each for each in node.outputs if each is not None)
+        return {each for each in self.makers if each not in found and not self._is_of_integers(each)}
+
     def _is_of_integers(self, value: Value) -> bool:
         known = self.known.types.get(value)
         return isinstance(known, Tensor) and known.dtype in INTEGERS

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from irlint.checks.intended import ALIKE, characters, without_numbers
+import re
+from collections.abc import Sequence
+
+from irlint.checks.intended import ALIKE, characters, plain, without_numbers
 from irlint.dims import Expr
 from irlint.findings.wording import closest
 from irlint.model import Graph, Node, Value
@@ -35,6 +38,42 @@ def names_another_operator(one: str, other: str, graph: Graph) -> bool:
             return any(_ends_with_number(name) for name in _names(graph) if name not in (one, other))
     ops = [name.rpartition("/")[2].partition("_output_") for name in (one, other)]
     return all(mark for _, mark, _ in ops) and closest(ops[0][0], [ops[1][0]], ALIKE) is None
+
+
+def of_misspelled_number(name: str, graph: Graph, unused: Sequence[Value]) -> list[Value]:
+    """The values whose names differ from an undefined one by a slip in a number: ``val_97`` for ``val_977``.
+
+    A digit was doubled, omitted or added, or two digits were exchanged. Either the value is unused and no result of a
+    node, which another node may have used, or the undefined number is greater than all numbers of this name, so that
+    no value with this number can be missing.
+    """
+    parts, found = _parts(name), list[Value]()
+    computed = [each for node in graph.nodes for each in node.outputs]
+    alone = set(unused).difference(computed)
+    values = (each for each in (*graph.inputs, *graph.constants, *computed) if each is not None)
+    similar = {each: _parts(each.name) for each in values if plain(each.name) == plain(name)}
+    for at, number in enumerate(parts):
+        known = [each[at] for each in similar.values() if len(each) == len(parts) and each[at].isdecimal()]
+        is_new = number.isdecimal() and int(number) > max(map(int, known), default=int(number))
+        for value, others in similar.items() if number.isdecimal() else ():
+            is_alone = len(others) == len(parts) and parts[:at] == others[:at] and parts[at + 1 :] == others[at + 1 :]
+            if is_alone and (is_new or value in alone) and _is_slip(number, others[at]):
+                found.append(value)
+    return found
+
+
+def _parts(name: str) -> list[str]:
+    """The numbers of a name and the texts between them."""
+    return [each for each in re.split(r"(\d+)", name) if each]
+
+
+def _is_slip(one: str, other: str) -> bool:
+    """Whether two numbers differ in one digit that only one of them has, or in the order of two digits."""
+    short, long = sorted((one, other), key=len)
+    if len(short) + 1 == len(long):
+        return any(long[:at] + long[at + 1 :] == short for at in range(len(long)))
+    exchanged = (one[:at] + one[at + 1] + one[at] + one[at + 2 :] for at in range(len(one) - 1))
+    return one != other and other in exchanged
 
 
 def _are_numbered_apart(one: str, other: str) -> bool:

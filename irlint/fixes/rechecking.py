@@ -25,6 +25,9 @@ LARGEST = 1 << 26
 #: Attributes that name the element type of a result. Some operators have others, such as ``output_datatype``.
 TYPE_ATTRIBUTES = ("to", "destination_type", "output_type", "dtype")
 
+#: The number of axes of an image.
+IMAGE = 4
+
 #: The family of rules about unused parts. Their problems are reported only if the model has no errors.
 HYGIENE = "hygiene"
 
@@ -174,8 +177,9 @@ class Rechecked:
 
 
 def is_revealed(rule: Rule, severity: Severity, edits: Sequence[Edit], graph: Graph | None) -> bool:
-    """Whether edits may reveal a warning. Either it is about sizes, and the edits set no sizes: sizes after a wrong
-    operator, opset or element type were unknown. Or it is about bytes that a moved constant leaves unused.
+    """Whether edits may reveal a warning. Either it is about sizes, and the edits set no sizes, or declare an image
+    with more axes: sizes after a wrong operator, opset, element type or rank were unknown. Or it is about bytes that a
+    moved constant leaves unused.
     """
     from irlint.checks.left_over import WEIGHTS_LEFT_OVER
 
@@ -183,7 +187,7 @@ def is_revealed(rule: Rule, severity: Severity, edits: Sequence[Edit], graph: Gr
         return any(edit.name == "offset" and edit.kind == "attribute" for edit in edits)
     if not _is_size_warning(rule, severity):
         return False
-    return all(sets_no_size(each) or _exchanges_constants(each, graph) for each in edits)
+    return all(sets_no_size(each) or _adds_axis(each) or _exchanges_constants(each, graph) for each in edits)
 
 
 def _exchanges_constants(edit: Edit, graph: Graph | None) -> bool:
@@ -208,6 +212,11 @@ def sets_no_size(edit: Edit) -> bool:
         case "constant", "entries":
             return _has_only(edit.value, -1)
     return edit.kind == "declaration" and bool(edit.dtype) and edit.shape is None
+
+
+def _adds_axis(edit: Edit) -> bool:
+    """Whether an edit declares an input of the model as an image, with more axes than before."""
+    return edit.kind == "declaration" and len(edit.shape or ()) > max(IMAGE - 1, len(edit.before or ()))
 
 
 def _has_only(entries: object, number: int) -> bool:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from irlint.findings.edits import Edit
-from irlint.fixes.candidate import Candidate
+from irlint.fixes.candidate import SEVERAL, Candidate
 from irlint.fixes.inputs import Inputs, dtype_of, element_type
 from irlint.fixes.inserted import CAST
 from irlint.fixes.other_outputs import is_usual, other_outputs
 from irlint.fixes.other_values import EVIDENT, ONLY_SUGGESTED, POSSIBLE, PROBABLE
 from irlint.fixes.rechecking import TYPE_ATTRIBUTES
+from irlint.fixes.sister_inputs import are_sisters
 from irlint.inference.known import Known
 from irlint.inference.origins import inputs_of, shape_of
 from irlint.model import Node, Problem, Value
@@ -313,7 +314,9 @@ def _retyped_at_origin(value: Value, dtype: str, grade: int, inputs: Inputs) -> 
             yield Candidate((inputs.editor.constant(value, dtype, "type"),), grade)
             return
         if node is None or node.op == inputs.known.format.input_node:
-            yield Candidate((inputs.editor.declared(value, dtype, "type"),), grade)
+            count = _sisters_of_type(value, dtype, inputs)
+            declared = inputs.editor.declared(value, dtype, "type")
+            yield Candidate((declared,), EVIDENT if count >= SEVERAL else grade, evidence=count)
             return
         call = inputs.known.calls.get(node)
         if call is None:
@@ -341,6 +344,14 @@ def type_attribute(node: Node, known: Known) -> str:
     is_empty = not node.inputs and any(isinstance(known.types.get(each), Sequence) for each in node.outputs if each)
     names = call.signature.attributes if is_empty and call is not None and call.signature is not None else given
     return next((each for each in TYPE_ATTRIBUTES if each in given or each in names), "")
+
+
+def _sisters_of_type(value: Value, dtype: str, inputs: Inputs) -> int:
+    """The number of sisters of an input of the model; 0 unless all have this element type and the rank of the input."""
+    sisters = [each for each in inputs.graph.inputs if each is not value and are_sisters(each, value)]
+    types, own = [inputs.known.types.get(each) for each in sisters], inputs.known.types.get(value)
+    ranks = {each.rank if isinstance(each, Tensor) else None for each in (own, *types)}
+    return len(types) if len(ranks) == 1 and {dtype_of(each) for each in types} == {dtype} else 0
 
 
 def _is_other_input_cast(node: Node, port: int, dtype: str, inputs: Inputs) -> bool:

@@ -73,6 +73,7 @@ from irlint.fixes.sister_inputs import (
     declared_as_similar_input,
     declared_in_order,
     with_batch_axis,
+    with_other_rank,
 )
 from irlint.fixes.sizes import SizeTrials, resized, with_other_axes
 from irlint.fixes.trials import Trials, limits_sizes
@@ -227,6 +228,8 @@ class Search:
         candidates = [tried.candidate for tried in best]
         if len(groups(best)) != 1 or best[0].order[1] > PROBABLE or all(each.adds_attribute for each in candidates):
             return False
+        if limits_sizes(problem) and all(each.grade > EVIDENT and each.swaps for each in candidates):
+            return False
         changes = any(each.changes_node or each.grade == EVIDENT for each in candidates)
         return changes and self._fixes_all(problem, best[0].outcome.fixed)
 
@@ -293,7 +296,8 @@ class Search:
         joined = [node, *nodes, *computing]
         yield chain(without_repeated(joined, inputs), *(with_lost_part(each, inputs) for each in joined))
         yield chain(declared_in_order(node, editor), declared_as_several_inputs(node, editor))
-        yield declared_as_similar_input(node, editor) if problem.is_error or limits else iter(())
+        alike = declared_as_similar_input(node, editor) if problem.is_error or limits else ()
+        yield chain(alike, with_other_rank(problem, node, editor))
         yield editor.constants.with_copied_sizes(node)
         is_of_output = problem.fault.rule.family == DECLARED and not limits
         if problem.fault.rule.family == DECLARED:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, takewhile
 
+from irlint.checks.declared import SHAPE_CONTRADICTED
 from irlint.dims import Expr, MaybeDim, Shape, symbol
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.editor import GROUP, Editor
@@ -14,7 +15,7 @@ from irlint.fixes.other_values import EVIDENT, POSSIBLE
 from irlint.fixes.sizes import IMAGE, nodes_before
 from irlint.inference.origins import shape_of
 from irlint.lazy_typing import Any
-from irlint.model import Graph, Node, Value
+from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import downstream
 from irlint.model.tensor import INTEGERS, Tensor
 
@@ -196,6 +197,20 @@ def declared_as_several_inputs(node: Node, editor: Editor) -> Iterator[Candidate
         users = editor.users.get(value, ()) if is_apart and len(shape) == len(shapes[value]) else ()
         if any(each is node or node in downstream(each, editor.graph) for each in users):
             yield Candidate((editor.declared(value, shape),), EVIDENT, evidence=len(named), subject=value)
+
+
+def with_other_rank(problem: Problem, node: Node, editor: Editor) -> Iterator[Candidate]:
+    """Declares inputs near a node without an axis of size 1, or with the first axis of another input, if the file
+    declares other shapes than the operators compute for values."""
+    inputs = [value for value in editor.graph.inputs if value not in editor.known.overridden]
+    shapes = {value: shape_of(value, editor.known) or () for value in inputs if value not in editor.graph.constants}
+    near = {value for each in islice(nodes_before(node, editor.makers), FARTHER) for value in each.inputs}
+    for value, shape in shapes.items() if problem.fault.rule is SHAPE_CONTRADICTED else ():
+        others = [each for other, each in shapes.items() if other is not value]
+        found = [(each[0], *shape) for each in others if len(each) > len(shape) and isinstance(each[0], Expr)]
+        found += [(*shape[:axis], *shape[axis + 1 :]) for axis, dim in enumerate(shape) if axis and dim == 1]
+        for other in dict.fromkeys(found if value in near else ()):
+            yield Candidate((editor.declared(value, other),), POSSIBLE, subject=value)
 
 
 def _letters(name: str) -> str:

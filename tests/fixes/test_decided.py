@@ -1,0 +1,66 @@
+"""Mistakes that the rest of a model decides are fixed, and doubtful ones are not. ONNX Runtime is asked."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import onnx.parser
+import pytest
+from fixes.test_restored import feeds, fixed, model_of, outputs
+
+import irlint
+
+#: Two blocks of a cache of keys and values.
+CACHE = """(float[N,2,S,4] past_0_k, float[N,2,S,4] past_0_v, float[N,2,S,4] past_1_k, float[N,2,1,4] x) => (float[N,2,T,4] y, float[N,2,T,4] z, float[N,2,T,4] v) {
+  y = Concat <axis = 2> (past_0_k, x) z = Concat <axis = 2> (past_0_v, x) v = Concat <axis = 2> (past_1_k, x) }"""
+
+#: A table of positions fixes the number of patches.
+VISION = f"(float[N,3,H,W] x) => (float[N,6,2] y) <float[2,3,4,4] k = {{{', '.join(map(str, range(96)))}}}, float[6,2] p = {{1,2,3,4,5,6,7,8,9,10,11,12}}, int64[3] t = {{0,2,-1}}> {{ c = Cast <to = 1> (x) e = Conv <strides = [4,4]> (c, k) f = Reshape (e, t) q = Transpose <perm = [0,2,1]> (f) y = Add (q, p) }}"
+
+#: A model whose file declares the shapes of its values.
+DECLARED = """(int64[N,S] ids, int64[N,S] mask) => (float[N,4,S] y)
+  <float[9,4] w = {1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9}, int64[1] a = {1}, float[N,S,4] e, float[N,S,4] r, float[N,S,4] h, float[N,S] f, float[N,1,S] u, float[N,4,S] t> {
+  e = Gather (w, ids) r = Relu (e) h = Neg (r) t = Transpose <perm = [0,2,1]> (h) f = Cast <to = 1> (mask) u = Unsqueeze (f, a) y = Mul (t, u) }"""
+
+#: A sound graph, what is replaced in it, and by what.
+RESTORED = [
+    ("an operator in another case", "(float[N,S] x) => (float[N,S] y) { a = Exp (x) y = Relu (a) }", "Relu", "ReLU"),
+    ("a short operator in another case", "(float[N,S] x) => (float[N,S] y) { a = Exp (x) y = Add (a, x) }", "Add", "ADD"),
+    ("the element type of the other inputs of a series", CACHE, "float[N,2,S,4] past_0_v", "int64[N,2,S,4] past_0_v"),
+    ("the channels of an image, where a table limits its size", VISION, "float[N,3,H,W] x", "float[N,H,W] x"),
+    ("the batch of tokens, where values are declared", DECLARED, "int64[N,S] ids", "int64[S] ids"),
+    ("an axis of size 1 too many, where values are declared", DECLARED, "int64[N,S] ids", "int64[N,1,S] ids"),
+    ("a doubled digit in a name", "(float[N,S] x) => (float[N,S] y) { val_6 = Exp (x) val_7 = Neg (x) val_8 = Add (val_6, val_7) val_9 = Exp (val_8) y = Add (val_9, val_7) }", "Add (val_9, val_7)", "Add (val_9, val_77)"),
+    ("a prefix that no other name has", '(float[N,S] x) => (float[N,S] y) { add_1 = Add (x, x) add_2 = Add (add_1, x) y = Add (add_2, "add_1") }', 'Add (add_2, "add_1")', 'Add (add_2, "model.add_1")'),
+    ("weights whose number lacks a digit", '(float[N,3,H] x) => (float[N,3,H] y) <float[3,3,1] "onnx::Conv_197" = {1,2,3,4,5,6,7,8,9}, float[3] "onnx::Conv_198" = {1,2,3}> { y = Conv (x, "onnx::Conv_197", "onnx::Conv_198") }', '"onnx::Conv_197" = {1', '"onnx::Conv_17" = {1'),
+]  # fmt: skip
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("what", "text", "old", "new"), RESTORED)
+def test_restored(what: str, text: str, old: str, new: str) -> None:
+    assert text.count(old) == 1
+    sound, broken = model_of(text), model_of(text.replace(old, new))
+    feed = feeds(sound)
+    expected = outputs(sound, feed)
+    with pytest.raises(Exception, match=r"."):
+        outputs(broken, feed)
+    found = outputs(onnx.load_from_string(fixed(broken)).SerializeToString(), feed)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+#: A graph that more than one edit may fix.
+UNTOUCHED = [
+    ("an output, beside an unused constant of its shape", "(float[N,3] x) => (float[N,3] probabilities, int64[N] label) { a = Exp (x) s = Shape (x) zero = ConstantOfShape (s) b = Neg (a) c = Relu (b) label = ArgMax <axis = 1, keepdims = 0> (c) }"),
+    ("an index out of range, where others are negative", "(float[N,4,S,8] x, float[N,4,8,S] z) => (int64 a, int64 b, int64 c) <int64 i = {-1}, int64 j = {-1}, int64 k = {4}> { s = Shape (x) t = Shape (z) u = Shape (x) a = Gather (s, i) b = Gather (t, j) c = Gather (u, k) }"),
+    ("a missing value in a scope that others have", '(float[N,S] x) => (float[N,S] y) { "model.add" = Add (x, x) "mul" = Mul ("model.add", x) y = Add ("mul", "model.mul") }'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("what", "text"), UNTOUCHED)
+def test_untouched(what: str, text: str) -> None:
+    data = model_of(text).SerializeToString()
+    assert [each for each in irlint.check(data).findings if each.severity.value != "note"]
+    edits = irlint.fix(data, unsafe=True).edits
+    assert not [each for each in edits if each.kind in ("input", "constant") or each.of == "value"]
