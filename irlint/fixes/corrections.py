@@ -51,7 +51,7 @@ from irlint.inference.contradictions import differ
 from irlint.inference.known import Known
 from irlint.inference.opsets import ANOTHER_OPSET
 from irlint.lazy_typing import Literal
-from irlint.model import Graph, Node, Problem, Value
+from irlint.model import Constant, Graph, Node, Problem, Value
 from irlint.model.order import graph_at, graphs
 from irlint.model.tensor import NUMBERED_TYPES, Tensor
 from irlint.ops.shared.bodies import BODY_ARITY, BODY_TYPES, CARRIED_TYPE, CONTROL_INPUT, SCAN_LENGTH
@@ -291,9 +291,22 @@ def _without_duplicate(problem: Problem, known: Known) -> Iterator[Edits]:
     for other in graph.nodes:
         same = other is not node and (other.op, other.domain, other.inputs) == (node.op, node.domain, node.inputs)
         given = [value.name if value is not None else None for value in other.outputs]
-        if same and given == names and other.attributes == node.attributes:
+        if same and given == names and _have_equal_attributes(node, other):
             yield (Edit("remove", "node", problem.graph, node.label, node.index),)
             return
+
+
+def _have_equal_attributes(one: Node, other: Node) -> bool:
+    """Whether two nodes have the same attributes. Tensors are equal if their elements are known and equal."""
+    if one.attributes.keys() != other.attributes.keys():
+        return False
+    for name, attribute in one.attributes.items():
+        value, given = attribute.value, other.attributes[name].value
+        if isinstance(value, Constant) and isinstance(given, Constant) and value.tensor.value is not None:
+            value, given = value.tensor, given.tensor
+        if value != given or attribute.kind != other.attributes[name].kind:
+            return False
+    return True
 
 
 def _with_missing_attribute(problem: Problem, known: Known) -> Iterator[Edits]:

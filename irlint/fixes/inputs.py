@@ -16,6 +16,7 @@ from irlint.fixes.flow import Flow
 from irlint.fixes.inserted import RESHAPE
 from irlint.fixes.names import may_be_renamed
 from irlint.fixes.other_values import EVIDENT, ONLY_SUGGESTED, POSSIBLE, PROBABLE
+from irlint.fixes.surroundings import Surroundings
 from irlint.inference.origins import inputs_of
 from irlint.model import Node, Value
 from irlint.model.order import downstream, used_values
@@ -45,6 +46,7 @@ class Inputs:
         self.users = editor.users
         self.blocks = Blocks(editor)
         self.flow = Flow(editor.known, editor.graph)
+        self.surroundings = Surroundings(editor)
 
     def edited(self, edit: Edit) -> tuple[Node | None, Value | None]:
         """(node that an edit changes, value at its input before); None for what it does not name, or is in a body."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from irlint.checks.intended import unused_values
 from irlint.checks.structure import backward_inputs
@@ -12,6 +12,7 @@ from irlint.inference.origins import Makers
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graph_at, varying
 from irlint.model.tensor import Scalar, Tensor
+from irlint.records import replaced
 
 Edits = tuple[Edit, ...]
 
@@ -42,6 +43,8 @@ def with_missing_input(problem: Problem, known: Known) -> Iterator[Edits]:
     ports = range(count, count - 1 if commutes(node, known) and count == 1 else -1, -1)
     if None in node.inputs:
         ports = range(node.inputs.index(None), node.inputs.index(None) + 1)
+    if not problem.graph:
+        yield from _connected_as_similar(node, ports, graph, known)
     tried = [
         (*node.inputs[:port], value, *node.inputs[port + (None in node.inputs) :])
         for value in unused[:UNUSED]
@@ -53,12 +56,34 @@ def with_missing_input(problem: Problem, known: Known) -> Iterator[Edits]:
         lengths = set(map(len, constants))
         tried = [each for each in tried if {len(each)} != lengths or _are_constants(each, makers) in constants]
     for after in tried or [(*node.inputs[: ports[0]], value) for value in _constants_at(ports[0], similar, known)]:
-        changed = (at for at, each in enumerate(after) if at >= count or each is not node.inputs[at])
-        names = {at: each.name for at in changed if (each := after[at]) is not None}
-        yield tuple(
-            Edit("input", "node", graph.path, node.label, node.index, "", name, input=at, op=node.op)
-            for at, name in names.items()
-        )
+        yield _with_inputs(node, after, graph)
+
+
+def _with_inputs(node: Node, after: Sequence[Value | None], graph: Graph) -> Edits:
+    """The edits that give a node the inputs ``after``."""
+    ports = (at for at, each in enumerate(after) if at >= len(node.inputs) or each is not node.inputs[at])
+    names = {at: each.name for at in ports if (each := after[at]) is not None}
+    return tuple(
+        Edit("input", "node", graph.path, node.label, node.index, "", name, input=at, op=node.op)
+        for at, name in names.items()
+    )
+
+
+def _connected_as_similar(node: Node, ports: Iterable[int], graph: Graph, known: Known) -> Iterator[Edits]:
+    """Connects the value that corresponds to an input of nodes with the same surroundings: as an empty input, or as a
+    new one before or after others."""
+    from irlint.fixes.blocks import blocks_of
+    from irlint.fixes.surroundings import Surroundings
+
+    surroundings = Surroundings(blocks_of(known, graph).editor)
+    for port in ports:
+        others = node.inputs[port + 1 :] if None in node.inputs else node.inputs[port:]
+        whole = replaced(node, inputs=(*node.inputs[:port], None, *others))
+        value = surroundings.expected(whole, port)
+        if value is not None and value not in node.inputs:
+            edits = _with_inputs(node, (*node.inputs[:port], value, *others), graph)
+            called = f"{surroundings.editor.called(value)}, as at similar nodes,"
+            yield tuple(replaced(each, called=called if each.input == port else "") for each in edits)
 
 
 def _constants_at(port: int, nodes: Sequence[Node], known: Known) -> list[Value]:
@@ -82,6 +107,8 @@ def out_of_cycle(problem: Problem, known: Known) -> Iterator[Edits]:
     )
     inside = {(node.index, port) for node in cyclic for port, value in enumerate(node.inputs) if value in made}
     connected = [each for each in connected if inside.issuperset((edit.index, edit.input) for edit in each)]
+    if not connected and not problem.graph:
+        connected = list(_out_of_cycle_as_similar(cyclic, made, graph, known))
     if connected:
         yield from connected
         return
@@ -97,6 +124,20 @@ def out_of_cycle(problem: Problem, known: Known) -> Iterator[Edits]:
         others = {value for at, value in enumerate(node.inputs) if at != port}
         for each in unused if others & (changing | made) else [each for each in unused if each in changing]:
             yield (Edit("input", "node", graph.path, node.label, node.index, "", each.name, input=port, op=node.op),)
+
+
+def _out_of_cycle_as_similar(cyclic: Sequence[Node], made: Set[Value], graph: Graph, known: Known) -> Iterator[Edits]:
+    """Connects inputs in a cycle as at nodes with the same surroundings, which have no cycle there."""
+    from irlint.fixes.blocks import blocks_of
+    from irlint.fixes.surroundings import Surroundings
+
+    surroundings = Surroundings(blocks_of(known, graph).editor)
+    for node in cyclic:
+        for port, value in enumerate(node.inputs):
+            expected = surroundings.expected(node, port) if value in made else None
+            if expected is not None and expected not in made:
+                called = f"{surroundings.editor.called(expected)}, as at similar nodes,"
+                yield (surroundings.editor.connected(expected, node, port, called),)
 
 
 def _connected_as_siblings(node: Node, port: int, made: Set[Value], graph: Graph, known: Known) -> Iterator[Edits]:

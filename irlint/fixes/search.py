@@ -228,9 +228,8 @@ class Search:
         candidates = [tried.candidate for tried in best]
         if len(groups(best)) != 1 or best[0].order[1] > PROBABLE or all(each.adds_attribute for each in candidates):
             return False
-        if limits_sizes(problem) and all(each.grade > EVIDENT and each.swaps for each in candidates):
-            return False
-        changes = any(each.changes_node or each.grade == EVIDENT for each in candidates)
+        strong = [each for each in candidates if each.grade == EVIDENT or not (each.swaps and limits_sizes(problem))]
+        changes = any(each.changes_node or each.grade == EVIDENT for each in strong)
         return changes and self._fixes_all(problem, best[0].outcome.fixed)
 
     def _narrowed(self, best: list[Tried], problem: Problem) -> list[Tried]:
@@ -281,6 +280,7 @@ class Search:
         computing = dict.fromkeys(each for user in (node, *nodes) for each in nodes_that_compute(user, editor))
         connected = dict.fromkeys((*nodes, *computing))
         yield (replaced(found, node=each) for each in connected for found in inputs.blocks.connected_as_twins(each))
+        yield inputs.surroundings.candidates_near(node, connected)
         counts = as_sound_siblings(node, problem, self.problems, editor)
         yield chain(counts, as_all_siblings(node, editor), without_odd_transpose(nodes, inputs))
         near = (node, *nodes[:NODES])
@@ -296,9 +296,8 @@ class Search:
         joined = [node, *nodes, *computing]
         yield chain(without_repeated(joined, inputs), *(with_lost_part(each, inputs) for each in joined))
         yield chain(declared_in_order(node, editor), declared_as_several_inputs(node, editor))
-        alike = declared_as_similar_input(node, editor) if problem.is_error or limits else ()
-        yield chain(alike, with_other_rank(problem, node, editor))
-        yield editor.constants.with_copied_sizes(node)
+        yield declared_as_similar_input(node, editor) if problem.is_error or limits else iter(())
+        yield chain(with_other_rank(problem, node, editor), editor.constants.with_copied_sizes(node))
         is_of_output = problem.fault.rule.family == DECLARED and not limits
         if problem.fault.rule.family == DECLARED:
             yield editor.constants.reshaped_as_declared(node)

@@ -286,6 +286,7 @@ class Suggestions:
                 found.clear()
             found.append((edits, outcome))
             chosen = edits[0].kind in ("opset", "rename") or problem.fault.rule is ATTRIBUTE_KIND
+            chosen = chosen or (problem.fault.rule is INPUT_COUNT and bool(edits[0].called))
             if chosen and not self._leaves_consequence(problem, outcome):
                 break
         best = _best(problem, found)

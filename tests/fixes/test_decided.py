@@ -22,8 +22,38 @@ DECLARED = """(int64[N,S] ids, int64[N,S] mask) => (float[N,4,S] y)
   <float[9,4] w = {1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9}, int64[1] a = {1}, float[N,S,4] e, float[N,S,4] r, float[N,S,4] h, float[N,S] f, float[N,1,S] u, float[N,4,S] t> {
   e = Gather (w, ids) r = Relu (e) h = Neg (r) t = Transpose <perm = [0,2,1]> (h) f = Cast <to = 1> (mask) u = Unsqueeze (f, a) y = Mul (t, u) }"""
 
+#: Weights of 8 x 6 and 6 x 8.
+WEIGHTS = ", ".join(
+    f"float[{shape}] {name} = {{{', '.join(str(at % 7 - 3) for at in range(48))}}}"
+    for name, shape in (("w", "8,6"), ("u", "6,8"), ("p", "6,8"))
+)
+
+
+def layers() -> str:
+    """Eight equal layers one after another, whose values have names such as ``a1``, and no names of layers."""
+    nodes = []
+    for at in range(1, 9):
+        x = f"e{at - 1}" if at > 1 else "x"
+        nodes += [
+            f"a{at} = MatMul ({x}, w) b{at} = Tanh (a{at}) c{at} = MatMul (b{at}, u) d{at} = MatMul (b{at}, p)",
+            f"s{at} = Shape ({x}) g{at} = Gather (s{at}, i{at}) h{at} = Unsqueeze (g{at}, zero)",
+            f"j{at} = Concat <axis = 0> (minus, h{at}, eight) r{at} = Reshape (c{at}, j{at})",
+            f"m{at} = Add (r{at}, k) f{at} = Add (m{at}, d{at}) e{at} = Add (f{at}, {x})",
+        ]
+    indices = ", ".join(f"int64 i{at} = {{1}}" for at in range(1, 9))
+    lists = "int64[1] zero = {0}, int64[1] minus = {-1}, int64[1] eight = {8}, int64 last = {-1}"
+    return f"(float[N,S,8] x, float[N,1,8] k) => (float[N,S,8] y, int64 z) <{WEIGHTS}, {indices}, {lists}> {{ {' '.join(nodes)} o = Shape (x) z = Gather (o, last) y = Relu (e8) }}"
+
+
 #: A sound graph, what is replaced in it, and by what.
 RESTORED = [
+    ("an input that several users of a value have", layers(), "d5 = MatMul (b5, p)", "d5 = MatMul (e4, p)"),
+    ("an index that is out of range", layers(), "i5 = {1}", "i5 = {5}"),
+    ("an input of another layer in a cycle", layers(), "f5 = Add (m5, d5)", "f5 = Add (e5, d5)"),
+    ("a shared input in a cycle", layers(), "m5 = Add (r5, k)", "m5 = Add (r5, e5)"),
+    ("a lost first input that other nodes use", layers(), "d5 = MatMul (b5, p)", "d5 = MatMul (p)"),
+    ("a lost last input that other nodes use", layers(), "m5 = Add (r5, k)", "m5 = Add (r5)"),
+    ("a node that is listed twice", "(float[N,S] x) => (float[N,S] y) { s = Shape (x) c = ConstantOfShape <value = float[1] {2}> (s) y = Add (x, c) }", "c = ConstantOfShape <value = float[1] {2}> (s)", "c = ConstantOfShape <value = float[1] {2}> (s) c = ConstantOfShape <value = float[1] {2}> (s)"),
     ("an operator in another case", "(float[N,S] x) => (float[N,S] y) { a = Exp (x) y = Relu (a) }", "Relu", "ReLU"),
     ("a short operator in another case", "(float[N,S] x) => (float[N,S] y) { a = Exp (x) y = Add (a, x) }", "Add", "ADD"),
     ("the element type of the other inputs of a series", CACHE, "float[N,2,S,4] past_0_v", "int64[N,2,S,4] past_0_v"),
