@@ -347,9 +347,12 @@ def _rank_of(type: Type | None) -> int | None:
 def _writes_minus_one(case: Case) -> bool:
     """Whether a constant gets the entry -1, and its users read -1 in different ways.
 
-    A target shape reads -1 as "the remaining elements", any other user as a number.
+    A target shape reads -1 as "the remaining elements", any other user as a number. It does not matter if the file
+    declares the new shapes of many values.
     """
     inputs = case.inputs
+    if _gives_declared_shapes(case):
+        return False
     for edit in case.candidate.edits:
         is_new = edit.kind == "constant" and edit.of == "entries" and -1 in edit.value and -1 not in (edit.before or ())
         several = [users for value, users in inputs.users.items() if is_new and value.name == edit.name]

@@ -13,7 +13,7 @@ from irlint.findings.edits import Edit
 from irlint.fixes.candidate import MANY, OTHERS, SEVERAL, Candidate
 from irlint.fixes.inserted import RESHAPE
 from irlint.fixes.other_values import ENTRIES, EVIDENT, LAST_RESORT, ONLY_SUGGESTED, POSSIBLE, PROBABLE
-from irlint.fixes.slices import BOUNDS, STEPS
+from irlint.fixes.slices import BOUNDS, STARTS, STEPS
 from irlint.inference.origins import Position, held_by, inputs_of, read_from, shape_of
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import Constant, Node, Value
@@ -96,8 +96,9 @@ class Constants:
                 if name == INDICES:
                     yield from self._other_indices(node, port, place[0], entries, tried)
                     continue
-                if name in STEPS and entry != 1:
-                    yield from self._with_entry(node, port, place, entry, 1, {}, tried, 1)
+                usual = 1 if name in STEPS else 0 if name in STARTS else entry
+                if usual != entry:
+                    yield from self._with_entry(node, port, place, entry, usual, {}, tried, 1)
                 divisors = _divisors(entries, index, inputs[0]) if name in TARGETS else ()
                 found = _new_entries(entries, index, (*inputs, *others), axes=are_axes, target=name in TARGETS)
                 sizes = [each for each in found if name not in STEPS or each <= FARTHEST_STEP]

@@ -76,14 +76,11 @@ def _connected_as_similar(node: Node, ports: Iterable[int], graph: Graph, known:
     from irlint.fixes.surroundings import Surroundings
 
     surroundings = Surroundings(blocks_of(known, graph).editor)
-    for port in ports:
-        others = node.inputs[port + 1 :] if None in node.inputs else node.inputs[port:]
-        whole = replaced(node, inputs=(*node.inputs[:port], None, *others))
-        value = surroundings.expected(whole, port)
-        if value is not None and value not in node.inputs:
-            edits = _with_inputs(node, (*node.inputs[:port], value, *others), graph)
-            called = f"{surroundings.editor.called(value)}, as at similar nodes,"
-            yield tuple(replaced(each, called=called if each.input == port else "") for each in edits)
+    for after, port in surroundings.with_lost_input(node, ports):
+        value = after[port]
+        called = f"{surroundings.editor.called(value)}, as at similar nodes," if value is not None else ""
+        edits = _with_inputs(node, after, graph)
+        yield tuple(replaced(each, called=called if each.input == port else "") for each in edits)
 
 
 def _constants_at(port: int, nodes: Sequence[Node], known: Known) -> list[Value]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 #: The names of a slice's lists in both formats.
 STARTS, ENDS = ("starts", "start"), ("ends", "stop")
-STEPS, AXES = ("steps", "step"), ("axes",)
+STEPS, AXES = ("steps", "step", "delta"), ("axes",)
 BOUNDS = frozenset((*STARTS, *ENDS))
 
 #: The end of a slice that reaches the last element. Bounds of at least ``FAR`` also stand for the end of the axis.

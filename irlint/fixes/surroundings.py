@@ -21,6 +21,7 @@ from irlint.lazy_typing import Any
 from irlint.model import Node, Value
 from irlint.model.order import downstream
 from irlint.model.tensor import Tensor
+from irlint.records import replaced
 
 #: Surroundings of this many nodes in each direction are compared, the widest first.
 DEPTHS, WIDE = (6, 4, 3, 2), 4
@@ -131,6 +132,38 @@ class Surroundings:
             yield from self._numbered(node, port) if is_constant else self.connected(node, port)
         for name in (each for each in node.attributes if each in ORDERS):
             yield from self._numbered(node, name)
+        if {len(each.inputs) for each in self.editor.siblings(node)} == {len(node.inputs) + 1}:
+            for after, port in self.with_lost_input(node, range(len(node.inputs) + 1)):
+                pairs = [(at, each) for at, each in enumerate(after) if at >= port and each is not None]
+                edits = tuple(self.editor.connected(each, node, at) for at, each in pairs)
+                yield Candidate(edits, PROBABLE, node, evidence=1)
+
+    def with_lost_input(self, node: Node, ports: Iterable[int]) -> Iterator[tuple[tuple[Value | None, ...], int]]:
+        """(inputs, index of the new one) of a node that lost an input at one of ``ports``, by the similar nodes.
+
+        The input is also the constant that all siblings have there, if there are several.
+        """
+        for port in ports:
+            others = node.inputs[port + 1 :] if None in node.inputs else node.inputs[port:]
+            whole = replaced(node, inputs=(*node.inputs[:port], None, *others))
+            value = self.expected(whole, port) or self._constant_of_siblings(whole, port)
+            if value is not None and value not in node.inputs:
+                yield (*node.inputs[:port], value, *others), port
+
+    def _constant_of_siblings(self, node: Node, port: int) -> Value | None:
+        """The constant that all siblings have as an input, if they have constants where the node has them, and the same
+        ones; None for less than ``SEVERAL`` siblings."""
+        siblings = [each for each in self.editor.siblings(node) if len(each.inputs) == len(node.inputs)]
+        siblings = [each for each in siblings if each.outputs != node.outputs]
+        columns = [{each.inputs[at] for each in siblings} for at in range(len(node.inputs))]
+        shared = [next(iter(each)) if len(each) == 1 else None for each in columns]
+        constants = [each if self.makers.is_constant(each) else None for each in shared]
+        fits = all(
+            own is expected if expected is not None else not self.makers.is_constant(own)
+            for at, (own, expected) in enumerate(zip(node.inputs, constants))
+            if at != port
+        )
+        return constants[port] if fits and len(siblings) >= SEVERAL else None
 
     def connected(self, node: Node, port: int) -> Iterator[Candidate]:
         """Connects an input as at the similar nodes, inserts the node before it that they have, or bypasses one."""

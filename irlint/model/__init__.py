@@ -186,6 +186,8 @@ class Graph:
     captured: tuple[Value, ...] = ()
     #: The names in ``value_info`` that belong to no value of the graph.
     undefined_value_info: tuple[str, ...] = ()
+    #: The type of each of these names.
+    undefined_types: tuple[Type | None, ...] = ()
     bodies: tuple[Graph, ...] = ()
     #: The number of GraphProto messages that the parser merged into this graph.
     pieces: int = 1

@@ -13,6 +13,7 @@ from irlint.parsers.onnx.graph_records import FunctionRecord, GraphRecord, NodeR
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from irlint.model.tensor import Type
     from irlint.parsers.onnx.types import FileTypes
 
     #: The values of the names that one graph defines.
@@ -61,6 +62,7 @@ class Linker:
         if spelled_out:
             self.problems.append(_spelled_out(spelled_out, path))
         returned = [links.used(name) for name, _ in record.outputs]
+        lost = [each for each in record.value_info if each[0] not in links.scope and not links.is_known(each[0])]
         return Graph(
             path,
             record.name,
@@ -70,7 +72,8 @@ class Linker:
             tuple(nodes),
             tuple(links.undefined.values()),
             tuple(links.captured),
-            tuple([name for name, _ in record.value_info if name not in links.scope and not links.is_known(name)]),
+            tuple([name for name, _ in lost]) if lost else (),
+            tuple([self._type(raw) for _, raw in lost]) if lost else (),
             pieces=record.pieces,
             annotated=record.annotated,
         )
@@ -168,6 +171,11 @@ class Linker:
         for name, declarations in repeated.items():
             declared[name] = tuple(declarations)
         return declared
+
+    def _type(self, raw: bytes) -> Type | None:
+        """The type in a TypeProto; None if it is damaged."""
+        known = self.types.get(raw)
+        return None if isinstance(known, Fault) else known
 
     def _declaration(self, by: str, name: str, raw: bytes, path: str) -> tuple[Declaration, ...]:
         """The declaration with the TypeProto ``raw``. Returns () if ``raw`` is empty or damaged."""
