@@ -433,7 +433,7 @@ def _new_entries(
     found: dict[int, None] = {}
     if axes:
         rank = max((known.rank or 0 for known in inputs if isinstance(known, Tensor)), default=0)
-        yield from (axis for axis in range(rank + 1) if axis != entries[index])
+        yield from (axis for axis in range(rank + 1) if axis not in entries)
         return
     for known in inputs:
         shape = known.shape if isinstance(known, Tensor) else None

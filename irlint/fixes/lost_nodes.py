@@ -104,7 +104,8 @@ def inserted_as_declared(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Cand
             places = [(user, port) for user in users for port, given in enumerate(user.inputs) if given is value]
             copies = (tuple(inputs.editor.copied(each, *place) for place in places) for each in templates)
             perm = _order_of_lost(value, inputs)
-            transposed = tuple(inputs.editor.inserted(TRANSPOSE, *place, (("perm", perm),)) for place in places if perm)
+            inserted = [inputs.editor.inserted(TRANSPOSE, *place, (("perm", perm),)) for place in places if perm]
+            transposed = tuple(sorted(inserted, key=lambda edit: (edit.index or 0, edit.input or 0)))
             for edits, count in Counter((*copies, *([transposed] if perm else ()))).items():
                 if edits and None not in edits:
                     yield Candidate(tuple(filter(None, edits)), EVIDENT, nodes[0], evidence=count)

@@ -48,6 +48,9 @@ def unambiguous(found: list[Tried], problem: Problem) -> list[Tried]:
             counts[_kind(each, problem)] = counts.get(_kind(each, problem), 0) + 1
     of_constants = {id(tried) for tried in found if any(edit.kind == "constant" for edit in tried.candidate.edits)}
     dropped = of_constants if limit == 1 and len(of_constants) > SUGGESTED else set()
+    if dropped and _have_equal_results([each for each in found if id(each) in dropped], problem):
+        best = of_best_rank([each for each in found if id(each) in dropped])[0]
+        return [each for each in found if each is best or id(each) not in dropped]
     return [
         tried
         for tried in found
@@ -58,6 +61,14 @@ def unambiguous(found: list[Tried], problem: Problem) -> list[Tried]:
             or counts.get(_kind(tried, problem), limit) <= limit
         )
     ]
+
+
+def _have_equal_results(found: Sequence[Tried], problem: Problem) -> bool:
+    """Whether an Unsqueeze gives the same shapes, and so the same results, with all candidates."""
+    node = problem.node
+    outputs = node.outputs if node is not None and node.op == UNSQUEEZE else ()
+    results = [[each.outcome.types.get(value) for value in outputs if value is not None] for each in found]
+    return bool(results[0]) and None not in results[0] and all(each == results[0] for each in results)
 
 
 def _kind(tried: Tried, problem: Problem) -> tuple[object, ...]:

@@ -170,11 +170,11 @@ class Surroundings:
         others = self._nearest(node, port)
         grade = EVIDENT if len(others) >= SEVERAL else PROBABLE
         value = self._as_others(node, port, others) if others else None
-        edit = self._inserted(node, port, [each.inputs[port] for each in others]) if others and value is None else None
+        edits = self._inserted_at_users(node, port, others) if others and value is None else ()
         if value is not None and value not in node.inputs and not self.makers.is_constant(value):
-            edit = self.editor.connected(value, node, port, f"{self.editor.called(value)}, as at similar nodes,")
-        if edit is not None:
-            yield Candidate((edit,), grade, node, evidence=len(others))
+            edits = (self.editor.connected(value, node, port, f"{self.editor.called(value)}, as at similar nodes,"),)
+        if edits:
+            yield Candidate(edits, grade, node, evidence=len(others))
 
     def expected(self, node: Node, port: int) -> Value | None:
         """The value that an input has by the similar nodes; None if there are none, or if they differ."""
@@ -241,6 +241,18 @@ class Surroundings:
     def _place(self, value: Value) -> int:
         maker = self.makers.of(value)
         return maker.node.index if maker is not None and maker.node is not None else -1
+
+    def _inserted_at_users(self, node: Node, port: int, others: Sequence[Node]) -> tuple[Edit, ...]:
+        """Inserts the node that the similar nodes have before an input, also before all other users of the value, if
+        their similar nodes have it as well."""
+        first, given = self._inserted(node, port, [each.inputs[port] for each in others]), node.inputs[port]
+        found = [first] if first is not None and given is not None else []
+        for user in self.editor.users.get(given, ()) if found and given is not None else ():
+            for at in (at for at, value in enumerate(user.inputs) if value is given and (user, at) != (node, port)):
+                edit = self._inserted(user, at, [each.inputs[at] for each in self._nearest(user, at)])
+                if edit is not None and first is not None and (edit.name, edit.value) == (first.name, first.value):
+                    found.append(edit)
+        return tuple(sorted(dict.fromkeys(found), key=lambda each: (each.index or 0, each.input or 0)))
 
     def _inserted(self, node: Node, port: int, values: Sequence[Value | None]) -> Edit | None:
         """Inserts a copy of the node that the similar nodes have before an input, if its own input corresponds."""
