@@ -11,6 +11,7 @@ from irlint.fixes.candidate import OTHERS, Candidate
 from irlint.fixes.constants import JOIN, LONGEST_INDEXED, SLICED
 from irlint.fixes.editor import Editor
 from irlint.fixes.inputs import Inputs
+from irlint.fixes.inserted import RESHAPE, TRANSPOSE
 from irlint.fixes.other_values import ENTRIES, EVIDENT, LAST_RESORT, POSSIBLE, PROBABLE
 from irlint.fixes.slices import BOUNDS, other_bounds
 from irlint.inference.origins import inputs_of, shape_of
@@ -46,6 +47,8 @@ def computed(node: Node, editor: Editor) -> Iterator[Candidate]:
                 constants[maker, port] = value
         if maker.op == JOIN or len(maker.inputs) == PAIR:
             yield from _with_inputs_exchanged(maker, editor)
+        if maker.op == RESHAPE:
+            yield from _with_axes_exchanged(maker, editor)
         if call.signature is not None and not BOUNDS.isdisjoint((*call.signature.inputs, *call.signature.attributes)):
             for candidate in other_bounds(maker, call, inputs_of(maker, editor.known), (), editor):
                 yield replaced(candidate, node=maker)
@@ -54,6 +57,26 @@ def computed(node: Node, editor: Editor) -> Iterator[Candidate]:
             yield from _with_other_index(maker, port, value, editor)
         if not _is_index_of_siblings(maker, value, editor):
             yield from _with_other_number(maker, port, value, editor)
+
+
+def _with_axes_exchanged(node: Node, editor: Editor) -> Iterator[Candidate]:
+    """Exchanges the axes of a table of two columns that a Reshape flattens, such as the pads of each axis.
+
+    A Transpose before the Reshape is inserted, bypassed, or gets another order.
+    """
+    value, flat = (node.inputs[0] if node.inputs else None), node.outputs[0] if node.outputs else None
+    types = [editor.known.types.get(each) if each is not None else None for each in (value, flat)]
+    ranks = [each.rank if isinstance(each, Tensor) else None for each in types]
+    maker = editor.makers.of(value) if value is not None else None
+    if value is None or maker is None or maker.node is None or ranks != [PAIR, 1]:
+        return
+    if maker.node.op != TRANSPOSE:
+        edit = editor.inserted(TRANSPOSE, node, 0, (("perm", (1, 0)),))
+    elif editor.value_of(maker.node, "perm") == (0, 1):
+        edit = editor.attribute(maker.node, "perm", (1, 0), (0, 1))
+    else:
+        edit = editor.connected(maker.node.inputs[0], node, 0)
+    yield Candidate((edit,), EVIDENT, node)
 
 
 def read_on_other_axis(node: Node, editor: Editor) -> Iterator[Candidate]:

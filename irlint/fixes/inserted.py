@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import product as iterate
+from math import prod
 
-from irlint.dims import product
+from irlint.dims import Shape, product
+from irlint.lazy_typing import Any
 from irlint.model.tensor import INTEGERS, Tensor
 
 CAST, TRANSPOSE, SQUEEZE, UNSQUEEZE, FLATTEN = "Cast", "Transpose", "Squeeze", "Unsqueeze", "Flatten"
@@ -24,7 +27,20 @@ def transposed(given: Tensor, perm: tuple[int, ...]) -> Tensor | None:
     shape = given.shape
     if not shape or sorted(perm) != list(range(len(shape))):
         return None
-    return Tensor(given.dtype, tuple(shape[axis] for axis in perm))
+    after = tuple(shape[axis] for axis in perm)
+    is_known = given.value is not None and given.dtype in INTEGERS
+    known = _elements_transposed(given.value or (), shape, perm) if is_known else None
+    return Tensor(given.dtype, after, known)
+
+
+def _elements_transposed(elements: Sequence[Any], shape: Shape, perm: Sequence[int]) -> tuple[Any, ...] | None:
+    """The elements of a value after a Transpose; None if a size is unknown."""
+    sizes = [dim for dim in shape if isinstance(dim, int)]
+    if len(sizes) != len(shape):
+        return None
+    steps = [prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
+    places = iterate(*(range(sizes[axis]) for axis in perm))
+    return tuple(elements[sum(at * steps[axis] for at, axis in zip(place, perm))] for place in places)
 
 
 def squeezed(given: Tensor, axes: tuple[int, ...]) -> Tensor | None:

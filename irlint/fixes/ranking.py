@@ -17,6 +17,7 @@ from irlint.inference.origins import inputs_of
 from irlint.model import Problem
 from irlint.model.tensor import INTEGERS, Tensor, tensor_shape
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
+from irlint.ops.shared.filters import CHANNELS_MISMATCH
 from irlint.records import record, replaced
 
 #: At most this many equally good candidates are suggested.
@@ -220,8 +221,12 @@ def shared(best: Sequence[Tried]) -> Outcome:
 
 
 def makes_one(problem: Problem, outcome: Outcome, known: Known) -> bool:
-    """Whether a candidate makes a clashing size 1, which broadcasts to any size and proves little."""
-    before = inputs_of(problem.node, known) if problem.node is not None else []
+    """Whether a candidate makes a clashing size 1, which broadcasts to any size and proves little.
+
+    Filters fix the number of channels, even if it is 1.
+    """
+    is_fixed = problem.node is None or problem.fault.rule is CHANNELS_MISMATCH
+    before = inputs_of(problem.node, known) if problem.node is not None and not is_fixed else []
     for index, axis in problem.fault.marks:
         if not 0 <= index < min(len(before), len(outcome.inputs)):
             continue

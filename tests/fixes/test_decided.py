@@ -45,8 +45,15 @@ def layers() -> str:
     return f"(float[N,S,8] x, float[N,1,8] k) => (float[N,S,8] y, int64 z) <{WEIGHTS}, {indices}, {lists}> {{ {' '.join(nodes)} o = Shape (x) z = Gather (o, last) y = Relu (e8) }}"
 
 
+#: Pads in the order of PyTorch, the last axis first, as its exporter converts them.
+PADS = """(float[N,1,S] x) => (float[N,2,T] y) <float[2,1,3] k = {1,2,3,4,5,6}, int64[6] q = {2,1,0,0,0,0}, int64[2] r = {-1,2}, int64[1] m = {-1}, int64[1] e = {-9223372036854775807}, int64[1] a = {0}, int64[1] flat = {-1}> {
+  p = Reshape (q, r) v = Slice (p, m, e, a, m) t = Transpose <perm = [1,0]> (v) f = Reshape (t, flat) d = Pad (x, f) y = Conv (d, k) }"""
+
 #: A sound graph, what is replaced in it, and by what.
 RESTORED = [
+    ("a Transpose of pads that is missing", PADS, "t = Transpose <perm = [1,0]> (v) f = Reshape (t, flat)", "f = Reshape (v, flat)"),
+    ("a Transpose of pads that changes nothing", PADS, "Transpose <perm = [1,0]> (v)", "Transpose <perm = [0,1]> (v)"),
+    ("a second Transpose of pads", PADS, "t = Transpose <perm = [1,0]> (v)", "w = Transpose <perm = [1,0]> (v) t = Transpose <perm = [1,0]> (w)"),
     ("an input that several users of a value have", layers(), "d5 = MatMul (b5, p)", "d5 = MatMul (e4, p)"),
     ("an index that is out of range", layers(), "i5 = {1}", "i5 = {5}"),
     ("an input of another layer in a cycle", layers(), "f5 = Add (m5, d5)", "f5 = Add (e5, d5)"),
