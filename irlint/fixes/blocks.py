@@ -209,6 +209,23 @@ class Blocks:
             found.append(value)
         return found
 
+    def used_in_block(self, node: Node, port: int) -> Value | None:
+        """The one value that the twins of other users have, of those users in the block of a twin that take its input.
+
+        A layer has its input several times, such as at its first product and at the sum after it.
+        """
+        found: set[Value | None] = set()
+        for twin in self.twins(node):
+            value, shared = twin.inputs[port] if port < len(twin.inputs) else None, commonprefix((twin.name, node.name))
+            users = self.editor.users.get(value, ()) if value is not None else ()
+            for user in (each for each in users if each is not twin and each.name.startswith(shared)):
+                numbers = _numbers_in_block(_place(user)[1], _place(twin)[1], _place(node)[1])
+                if numbers is None or len(commonprefix((user.name, twin.name))) <= len(shared):
+                    continue
+                others = [each for each in self.twins(user) if _place(each)[1] == numbers]
+                found.update(each.inputs[user.inputs.index(value)] for each in others)
+        return found.pop() if len(found) == 1 else None
+
     def connected_as_twins(self, node: Node) -> Iterator[Candidate]:
         """Connects one input, or two, as the twins are connected, and inserts the nodes that only twins have."""
         others = self.twins(node)

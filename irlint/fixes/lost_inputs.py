@@ -70,15 +70,22 @@ def _with_inputs(node: Node, after: Sequence[Value | None], graph: Graph) -> Edi
 
 
 def _connected_as_similar(node: Node, ports: Iterable[int], graph: Graph, known: Known) -> Iterator[Edits]:
-    """Connects the value that corresponds to an input of nodes with the same surroundings: as an empty input, or as a
-    new one before or after others."""
+    """Connects the value that corresponds to an input of nodes with the same surroundings, or of twins: as an empty
+    input, or as a new one before or after others."""
     from irlint.fixes.blocks import blocks_of
     from irlint.fixes.surroundings import Surroundings
 
-    surroundings = Surroundings(blocks_of(known, graph).editor)
-    for after, port in surroundings.with_lost_input(node, ports):
+    blocks = blocks_of(known, graph)
+    surroundings = Surroundings(blocks.editor)
+    found = [(after, port, "at similar nodes") for after, port in surroundings.with_lost_input(node, ports)]
+    for port in ports:
+        value = blocks.used_in_block(node, port)
+        others = node.inputs[port + 1 :] if None in node.inputs else node.inputs[port:]
+        if value is not None and value not in node.inputs:
+            found.append(((*node.inputs[:port], value, *others), port, "in other blocks"))
+    for after, port, where in found:
         value = after[port]
-        called = f"{surroundings.editor.called(value)}, as at similar nodes," if value is not None else ""
+        called = f"{blocks.editor.called(value)}, as {where}," if value is not None else ""
         edits = _with_inputs(node, after, graph)
         yield tuple(replaced(each, called=called if each.input == port else "") for each in edits)
 

@@ -49,8 +49,15 @@ def layers() -> str:
 PADS = """(float[N,1,S] x) => (float[N,2,T] y) <float[2,1,3] k = {1,2,3,4,5,6}, int64[6] q = {2,1,0,0,0,0}, int64[2] r = {-1,2}, int64[1] m = {-1}, int64[1] e = {-9223372036854775807}, int64[1] a = {0}, int64[1] flat = {-1}> {
   p = Reshape (q, r) v = Slice (p, m, e, a, m) t = Transpose <perm = [1,0]> (v) f = Reshape (t, flat) d = Pad (x, f) y = Conv (d, k) }"""
 
+#: Three layers, each with its input in a product and in the sum at its end.
+BLOCKS = f"""(float[N,S,8] x) => (float[N,S,8] y) <{WEIGHTS}> {{
+  "/l.0/in/MatMul" = MatMul (x, w) "/l.0/act/Relu" = Relu ("/l.0/in/MatMul") "/l.0/out/MatMul" = MatMul ("/l.0/act/Relu", u) "/l.0/out/Add" = Add ("/l.0/out/MatMul", x)
+  "/l.1/in/MatMul" = MatMul ("/l.0/out/Add", w) "/l.1/act/Relu" = Relu ("/l.1/in/MatMul") "/l.1/out/MatMul" = MatMul ("/l.1/act/Relu", u) "/l.1/out/Add" = Add ("/l.1/out/MatMul", "/l.0/out/Add")
+  z = Neg ("/l.1/out/Add") y = Add (z, x) }}"""
+
 #: A sound graph, what is replaced in it, and by what.
 RESTORED = [
+    ("the input of a layer in the sum at its end", BLOCKS, 'Add ("/l.1/out/MatMul", "/l.0/out/Add")', 'Add ("/l.1/out/MatMul")'),
     ("a Transpose of pads that is missing", PADS, "t = Transpose <perm = [1,0]> (v) f = Reshape (t, flat)", "f = Reshape (v, flat)"),
     ("a Transpose of pads that changes nothing", PADS, "Transpose <perm = [1,0]> (v)", "Transpose <perm = [0,1]> (v)"),
     ("a second Transpose of pads", PADS, "t = Transpose <perm = [1,0]> (v)", "w = Transpose <perm = [1,0]> (v) t = Transpose <perm = [1,0]> (w)"),
