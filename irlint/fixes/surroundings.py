@@ -26,8 +26,8 @@ from irlint.records import replaced
 #: Surroundings of this many nodes in each direction are compared, the widest first.
 DEPTHS, WIDE = (6, 4, 3, 2), 4
 
-#: At most this many nodes before a node are corrected.
-FARTHER = 48
+#: At most this many nodes before a node are corrected, in graphs of at least ``FEWEST`` nodes.
+FARTHER, FEWEST = 48, 24
 
 #: The attributes of orders and axes. Other numbers, such as dilations, often differ between similar layers.
 ORDERS = ("perm", "axis", "axes")
@@ -121,8 +121,11 @@ class Surroundings:
     # --- candidates ---------------------------------------------------------------------------------------------------
 
     def candidates_near(self, node: Node, nodes: Iterable[Node]) -> Iterator[Candidate]:
-        """The candidates at a node, at ``nodes``, and at the nearest nodes before it."""
-        for each in dict.fromkeys((node, *nodes, *islice(nodes_before(node, self.makers), FARTHER))):
+        """The candidates at a node, at ``nodes``, and at the nearest nodes before it. Small graphs repeat no layers."""
+        is_small = len(self.editor.graph.nodes) < FEWEST
+        for each in (
+            () if is_small else dict.fromkeys((node, *nodes, *islice(nodes_before(node, self.makers), FARTHER)))
+        ):
             yield from self.candidates_at(each)
 
     def candidates_at(self, node: Node) -> Iterator[Candidate]:
