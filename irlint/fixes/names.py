@@ -44,8 +44,8 @@ def of_misspelled_number(name: str, graph: Graph, unused: Sequence[Value]) -> li
     """The values whose names differ from an undefined one by a slip in a number: ``val_97`` for ``val_977``.
 
     A digit was doubled, omitted or added, or two digits were exchanged. Either the value is unused and no result of a
-    node, which another node may have used, or the undefined number is greater than all numbers of this name, so that
-    no value with this number can be missing.
+    node, which another node may have used, or the undefined number is by a quarter greater than all numbers of this
+    name, so that no value with this number can be missing.
     """
     parts, found = _parts(name), list[Value]()
     computed = [each for node in graph.nodes for each in node.outputs]
@@ -54,7 +54,8 @@ def of_misspelled_number(name: str, graph: Graph, unused: Sequence[Value]) -> li
     similar = {each: _parts(each.name) for each in values if plain(each.name) == plain(name)}
     for at, number in enumerate(parts):
         known = [each[at] for each in similar.values() if len(each) == len(parts) and each[at].isdecimal()]
-        is_new = number.isdecimal() and int(number) > max(map(int, known), default=int(number))
+        most = max(map(int, known), default=0)
+        is_new = number.isdecimal() and most > 0 and 4 * int(number) > 5 * most
         for value, others in similar.items() if number.isdecimal() else ():
             is_alone = len(others) == len(parts) and parts[:at] == others[:at] and parts[at + 1 :] == others[at + 1 :]
             if is_alone and (is_new or value in alone) and _is_slip(number, others[at]):

@@ -55,6 +55,7 @@ class Surroundings:
         self._values: dict[int, list[Value]] = {}
 
     def _number(self, key: object) -> int:
+        """The number of a key, which stands for it in other keys."""
         return self._numbers.setdefault(key, len(self._numbers))
 
     def before(self, value: Value | None, depth: int) -> int:
@@ -113,6 +114,7 @@ class Surroundings:
         return [each for each in others if each is not node]
 
     def _surroundings(self, node: Node, without: Sequence[str | int], depth: int) -> int:
+        """The surroundings of a node and its attributes, except for the inputs and attributes ``without``."""
         inputs = tuple(self.before(each, depth) for port, each in enumerate(node.inputs) if port not in without)
         names = (name for name in sorted(node.attributes) if name not in without)
         attributes = tuple((name, _comparable(node.attributes[name].value)) for name in names)
@@ -122,10 +124,9 @@ class Surroundings:
 
     def candidates_near(self, node: Node, nodes: Iterable[Node]) -> Iterator[Candidate]:
         """The candidates at a node, at ``nodes``, and at the nearest nodes before it. Small graphs repeat no layers."""
-        is_small = len(self.editor.graph.nodes) < FEWEST
-        for each in (
-            () if is_small else dict.fromkeys((node, *nodes, *islice(nodes_before(node, self.makers), FARTHER)))
-        ):
+        if len(self.editor.graph.nodes) < FEWEST:
+            return
+        for each in dict.fromkeys((node, *nodes, *islice(nodes_before(node, self.makers), FARTHER))):
             yield from self.candidates_at(each)
 
     def candidates_at(self, node: Node) -> Iterator[Candidate]:

@@ -104,6 +104,7 @@ def test_restored(what: str, text: str, old: str, new: str) -> None:
 UNTOUCHED = [
     ("an output, beside an unused constant of its shape", "(float[N,3] x) => (float[N,3] probabilities, int64[N] label) { a = Exp (x) s = Shape (x) zero = ConstantOfShape (s) b = Neg (a) c = Relu (b) label = ArgMax <axis = 1, keepdims = 0> (c) }"),
     ("an index out of range, where others are negative", "(float[N,4,S,8] x, float[N,4,8,S] z) => (int64 a, int64 b, int64 c) <int64 i = {-1}, int64 j = {-1}, int64 k = {4}> { s = Shape (x) t = Shape (z) u = Shape (x) a = Gather (s, i) b = Gather (t, j) c = Gather (u, k) }"),
+    ("the last value of a series, which is missing", "(float[N,S] x) => (float[N,S] y) { val_30 = Exp (x) val_298 = Neg (val_30) val_299 = Exp (val_298) y = Add (val_300, val_30) z = Neg (val_299) }"),
     ("a missing value in a scope that others have", '(float[N,S] x) => (float[N,S] y) { "model.add" = Add (x, x) "mul" = Mul ("model.add", x) y = Add ("mul", "model.mul") }'),
 ]  # fmt: skip
 
