@@ -23,9 +23,6 @@ TRIED = 16
 #: the next NEAR nodes.
 ASKED, NEAR = 16, 256
 
-#: If more names end in the last part of an undefined name, their scopes are not compared.
-ENDING = 64
-
 #: The minimum similarity (0 to 1) of a misspelled name to the right one.
 ALIKE = 0.8
 
@@ -43,12 +40,6 @@ NUMBERS = re.compile(r"\d+")
 #: The separators of the words of a name, and the characters at which a prefix may end.
 WORDS, PREFIX_ENDS = re.compile(r"[^0-9A-Za-z]+"), (".", "/", ":", "_")
 
-#: The separators of the scopes of a name without ``/``, such as ``model.conv.weight``.
-SCOPES = re.compile(r"[.:]+")
-
-#: The name of an output after its node, and the index of the output.
-OUTPUT = re.compile(r"(?:_output_|:)(\d+)$")
-
 #: The input type with which a node is tested. A node that returns it unchanged copies its input, as Identity does.
 PROBE = Tensor("float32", (3, 5))
 
@@ -56,17 +47,17 @@ PROBE = Tensor("float32", (3, 5))
 def unused_values(graph: Graph) -> list[Value]:
     """The named inputs, initializers and outputs of nodes of a graph that nothing uses."""
     needed = used_values(graph)
-    return [value for value in dict.fromkeys(_definitions(graph)) if value.name and value not in needed]
+    return [value for value in dict.fromkeys(definitions_of(graph)) if value.name and value not in needed]
 
 
 def unused_outside(graph: Graph, known: Known) -> list[Value]:
     """The unused inputs and initializers of the model, to which a body may refer; [] if ``graph`` is not a body."""
-    around = _graphs_around(graph, known)
+    around = graphs_around(graph, known)
     visible = {*around[-1].inputs, *around[-1].constants} if around else ()
     return [each for each in unused_values(around[-1]) if each in visible] if around else []
 
 
-def _graphs_around(graph: Graph, known: Known) -> list[Graph]:
+def graphs_around(graph: Graph, known: Known) -> list[Graph]:
     """The graphs whose values a body sees, the nearest first; [] for another graph."""
     if known.format.ports_declare or not graph.path or graph.path.startswith("function:"):
         return []
@@ -86,7 +77,7 @@ def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Valu
 
     - the only unused input, if no other name is undefined and one of the two names contains or abbreviates the other
     - a value whose name differs by a mark (see ``is_marked``), or only in the characters between letters and digits
-    - the only value of the graph or of a graph around it that was probably renamed (see ``_renamed``)
+    - the only value of the graph or of a graph around it that was probably renamed (see ``renamed_value``)
     - the only unused input or initializer whose name differs by a prefix: ``router.weight`` and ``weight``
     - the ``unused`` value with the most similar name, if the names differ in more than digits
     - the most similar of all values, if the names also differ by a slip (see ``_is_slip``), the value is not an
@@ -94,23 +85,25 @@ def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Valu
     """
     base_name = without_numbers(value.name)
     stored = set(graph.constants).difference(graph.inputs)
-    definitions = list(_definitions(graph))
+    definitions = list(definitions_of(graph))
     if user is None:
         unused, definitions = (_may_be_output(value, each, graph, known) for each in (unused, definitions))
     inputs = [each for each in unused if each in graph.inputs and each not in graph.constants]
     if len(inputs) == len(graph.undefined) == 1 and _may_be_one(inputs[0].name, value.name):
-        if _is_accepted(inputs[0], value, user, graph, known):
+        if is_accepted(inputs[0], value, user, graph, known):
             return inputs[0].name
     for each in definitions:
         is_same = is_marked(each.name, value.name, graph) or characters(each.name) == characters(value.name) != ""
-        if is_same and _is_accepted(each, value, user, graph, known):
+        if is_same and is_accepted(each, value, user, graph, known):
             return each.name
-    renamed = _renamed(value, user, graph, unused, known)
+    from irlint.checks.renamed import renamed_value
+
+    renamed = renamed_value(value, user, graph, unused, known)
     if renamed is not None and (user is not None or renamed in definitions):
         return renamed.name
     computed = {each for node in graph.nodes for each in node.outputs}
     ending = [each for each in unused if _ends_in(each.name, value.name) and each not in computed]
-    if len(ending) == 1 and _is_accepted(ending[0], value, user, graph, known):
+    if len(ending) == 1 and is_accepted(ending[0], value, user, graph, known):
         return ending[0].name
     for values, others_use_it in ((unused, False), (definitions, True)):
         names = {
@@ -120,106 +113,12 @@ def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Valu
             and not (others_use_it and (each in stored or not _is_slip(value.name, each.name)))
         }
         close = wording.closest(value.name, names, ALIKE)
-        if close is not None and _is_accepted(names[close], value, user, graph, known):
+        if close is not None and is_accepted(names[close], value, user, graph, known):
             fitting = [
-                each for each in unused[:TRIED] if others_use_it and _is_accepted(each, value, user, graph, known)
+                each for each in unused[:TRIED] if others_use_it and is_accepted(each, value, user, graph, known)
             ]
             return "" if _is_type_of_another(names[close], fitting, known) else close
     return ""
-
-
-def _renamed(value: Value, user: Node | None, graph: Graph, unused: list[Value], known: Known) -> Value | None:
-    """The value that probably had the name of the undefined ``value`` before a rename of other names; None unless one
-    value is accepted, or only one of those that nothing uses.
-
-    The value is an output of the node after which the undefined name is called, or its name differs in the characters
-    between letters and digits, in scopes, or at the end.
-    """
-    if known.format.ports_declare:
-        return None
-    around = _graphs_around(graph, known)
-    unused = [*dict.fromkeys((*unused, *(each for outer in around for each in unused_values(outer))))]
-    for kind in (_after_nodes, _with_same_characters, _in_other_scopes, _with_other_ends):
-        found = [each for outer in (graph, *around) for each in kind(value.name, outer, unused, outer is not graph)]
-        accepted = [each for each in dict.fromkeys(found[:TRIED]) if _is_accepted(each, value, user, graph, known)]
-        chosen = accepted if len(accepted) == 1 else [each for each in accepted if each in unused]
-        if accepted:
-            return chosen[0] if len(chosen) == 1 else None
-    return None
-
-
-def _after_nodes(name: str, graph: Graph, unused: list[Value], is_outer: bool) -> list[Value]:
-    """The outputs of nodes after which an exporter called ``name``, such as ``/fc/Gemm_output_0``. Their names contain
-    the letters of its last part; another output belongs to a fused node."""
-    end = OUTPUT.search(name)
-    makers, port = ((name[: end.start()],), int(end[1])) if end is not None else ((name, f"node_{name}"), 0)
-    nodes = [node for node in graph.nodes if node.name in makers and port < len(node.outputs)]
-    letters = characters(plain(_parts(name)[-1]))
-    outputs = [output for node in nodes if (output := node.outputs[port]) is not None]
-    return [output for output in outputs if letters and letters in characters(plain(output.name))]
-
-
-def _with_same_characters(name: str, graph: Graph, unused: list[Value], is_outer: bool) -> list[Value]:
-    return [each for each in _definitions(graph) if characters(each.name) == characters(name) != ""]
-
-
-def _in_other_scopes(name: str, graph: Graph, unused: list[Value], is_outer: bool) -> list[Value]:
-    """The values whose names differ from ``name`` in one run of scopes: ``/backbone/Conv_output_0`` for
-    ``/stem/Conv_output_0`` or ``Conv_output_0``.
-
-    No other value has the scope of ``name`` that was removed, or the value is the only unused one. A scope that was
-    added is that of all values or of no other one, unless nothing uses the value. A used value of the same graph has
-    another form of name.
-    """
-    values = {each: _parts(each.name) for each in _definitions(graph)}
-    stored = set(graph.constants).difference(graph.inputs)
-    ours = _parts(name)
-    ending = [each for each, parts in values.items() if parts[-1] == ours[-1] and plain(each.name) != plain(name)]
-    found = []
-    for each in ending if len(ending) <= ENDING and characters(plain(ours[-1])) else ():
-        theirs = values[each]
-        removed, added = _differing_scopes(ours, theirs), _differing_scopes(theirs, ours)
-        others = [parts for other, parts in values.items() if other is not each]
-        is_written = bool(removed) and any(parts[: len(removed)] == removed for parts in others)
-        count = sum(parts[: len(added)] == added for parts in others)
-        is_general = bool(removed) or count in (0, len(others))
-        is_rewritten = is_outer or count == len(others) > 0 or each.name.startswith("/") != name.startswith("/")
-        is_unused = each in unused and (unused == [each] or not is_written)
-        if is_unused or (each not in stored and not is_written and is_general and is_rewritten):
-            found.append(each)
-    return found
-
-
-def _differing_scopes(parts: list[str], others: list[str]) -> list[str]:
-    """The scopes of a name up to the last one that another name lacks; [] if it lacks none."""
-    start, end = _common(parts, others), _common(parts[::-1], others[::-1])
-    head = parts[: max(len(parts) - end, start)]
-    return head if len(head) > start else []
-
-
-def _common(parts: list[str], others: list[str]) -> int:
-    """The number of equal parts at the beginning."""
-    return next(
-        (at for at, (one, other) in enumerate(zip(parts, others)) if one != other), min(len(parts), len(others))
-    )
-
-
-def _with_other_ends(name: str, graph: Graph, unused: list[Value], is_outer: bool) -> list[Value]:
-    """The values whose names differ from ``name`` by a mark, and the only unused value if its name or ``name`` is the
-    beginning of the other one: ``x_renamed`` and ``x``."""
-    found = [each for each in _definitions(graph) if is_marked(each.name, name, graph)] if is_outer else []
-    for each in unused if len(unused) == 1 and not found else ():
-        short, long = sorted((each.name, name), key=len)
-        end = long[len(short) :]
-        if long.startswith(short) and end.startswith(PREFIX_ENDS) and not MARK.fullmatch(end) and not short.isdecimal():
-            found.append(each)
-    return found
-
-
-def _parts(name: str) -> list[str]:
-    """The scopes of a name and its last part."""
-    stripped = name.strip("/.:")
-    return stripped.split("/") if "/" in stripped else SCOPES.split(stripped)
 
 
 def _may_be_output(output: Value, values: list[Value], graph: Graph, known: Known) -> list[Value]:
@@ -271,7 +170,7 @@ def help_for(
             listed_slips = wording.first_few([f"`{each}`" for each in slips], SHOWN)
             return f"restore the initializer {name!r}, or connect {listed_slips}, which fits, if the name is misspelled"
     if len(unused) <= TRIED:
-        unused = [each for each in unused if _is_accepted(each, value, user, graph, known)]
+        unused = [each for each in unused if is_accepted(each, value, user, graph, known)]
     if not unused:
         outer = _only_input(value, user, graph, known) if otherwise else None
         return f"{missing}, or connect `{outer.name}`, the only input of the model" if outer else missing + otherwise
@@ -286,7 +185,7 @@ def _only_input(value: Value, user: Node | None, graph: Graph, known: Known) -> 
     fits = (
         len(inputs) == 1
         and not graph.path.startswith("function:")
-        and _is_accepted(inputs[0], value, user, graph, known)
+        and is_accepted(inputs[0], value, user, graph, known)
     )
     return inputs[0] if fits else None
 
@@ -294,10 +193,10 @@ def _only_input(value: Value, user: Node | None, graph: Graph, known: Known) -> 
 def _slips_of_length(value: Value, user: Node | None, graph: Graph, known: Known) -> list[str]:
     """The names of accepted values that differ from the undefined name by a slip and in length; [] if there are too
     many."""
-    close = [each for each in _definitions(graph) if 0 < abs(len(each.name) - len(value.name)) <= SLIP]
+    close = [each for each in definitions_of(graph) if 0 < abs(len(each.name) - len(value.name)) <= SLIP]
     close = [each for each in close if _is_slip(value.name, each.name)]
     fitting = (
-        [each.name for each in close if _is_accepted(each, value, user, graph, known)] if len(close) <= TRIED else []
+        [each.name for each in close if is_accepted(each, value, user, graph, known)] if len(close) <= TRIED else []
     )
     return fitting if len(fitting) <= SHOWN else []
 
@@ -307,7 +206,7 @@ def _is_like_initializer(name: str, graph: Graph) -> bool:
     module, dot, _ = name.partition(".")
     if dot and any(each.name.startswith(module + dot) for each in graph.constants if each not in graph.inputs):
         return True
-    like = wording.closest(name, (each.name for each in _definitions(graph)), OF_ONE_KIND)
+    like = wording.closest(name, (each.name for each in definitions_of(graph)), OF_ONE_KIND)
     return like is not None and any(each.name == like for each in graph.constants if each not in graph.inputs)
 
 
@@ -380,12 +279,12 @@ def is_marked(one: str, other: str, graph: Graph) -> bool:
     mark = MARK.search(long)
     if mark is None or long[: mark.start()] != short:
         return False
-    names = {each.name for each in _definitions(graph)} | {short}
+    names = {each.name for each in definitions_of(graph)} | {short}
     others = ((name, MARK.search(name)) for name in names if name not in (one, other))
     return not any(found and found[0][0] == mark[0][0] and name[: found.start()] in names for name, found in others)
 
 
-def _is_accepted(candidate: Value, value: Value, user: Node | None, graph: Graph, known: Known) -> bool:
+def is_accepted(candidate: Value, value: Value, user: Node | None, graph: Graph, known: Known) -> bool:
     """Whether ``user`` and the nodes that depend on ``value`` accept the candidate in its place. Also true if irlint
     cannot test this."""
     given = known.types.get(candidate)
@@ -502,7 +401,7 @@ def plain(name: str) -> str:
 _DIGITS = dict.fromkeys(map(ord, "0123456789"))
 
 
-def _definitions(graph: Graph) -> Iterator[Value]:
+def definitions_of(graph: Graph) -> Iterator[Value]:
     yield from graph.inputs
     inputs = frozenset(graph.inputs)
     yield from (value for value in graph.constants if value not in inputs)

@@ -12,10 +12,9 @@ from irlint.inference.known import Known
 from irlint.inference.questions import outputs_for
 from irlint.model import Graph, Node, Place, Problem, Value
 from irlint.model.order import live, ordered, producers
-from irlint.model.tensor import Tensor, Type, tensor_shape, type_text
-from irlint.records import replaced
+from irlint.model.tensor import Tensor, Type, tensor_shape
 
-_GOOD = """<?xml version="1.0"?>
+SOUND = """<?xml version="1.0"?>
 <net name="g" version="11"><layers>
 <layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,2" element_type="f32"/><output>\
 <port id="0" precision="FP32"><dim>1</dim><dim>2</dim></port></output></layer>
@@ -40,10 +39,10 @@ VARIABLE_NOT_READ = Rule(
         '"Can\'t find variable with id". An Assign of opset 3 must also depend on the ReadValue.'
     ),
     fix="Give the Assign and the ReadValue the same `variable_id`.",
-    bad=_GOOD.replace(
+    bad=SOUND.replace(
         'type="Assign" version="opset6"><data variable_id="v"', 'type="Assign" version="opset6"><data variable_id="w"'
     ),
-    good=_GOOD,
+    good=SOUND,
     role="absence",
     accepted=("openvino_ir",),
 )
@@ -59,12 +58,12 @@ VARIABLE_NOT_WRITTEN = Rule(
         "removed before that, and causes no failure."
     ),
     fix="Add an Assign with the `variable_id` of the ReadValue, or replace the ReadValue by its initial value.",
-    bad=_GOOD.replace(
+    bad=SOUND.replace(
         '<layer id="2" name="write" type="Assign" version="opset6"><data variable_id="v"/><input><port '
         'id="0"/></input></layer>\n',
         "",
     ).replace('<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>', ""),
-    good=_GOOD,
+    good=SOUND,
     role="absence",
     accepted=("openvino_ir",),
 )
@@ -79,36 +78,13 @@ VARIABLE_USED_TWICE = Rule(
         "the model, but the first inference fails or ends the process."
     ),
     fix="Use the output of one ReadValue in all layers, and write the variable once.",
-    bad=_GOOD.replace(
+    bad=SOUND.replace(
         "</layers>",
         """<layer id="4" name="again" type="Assign" version="opset6"><data variable_id="v"/><input><port id="0"/>\
 </input></layer>
 </layers>""",
     ).replace("</edges>", '<edge from-layer="1" from-port="1" to-layer="4" to-port="0"/>\n</edges>'),
-    good=_GOOD,
-)
-
-VARIABLE_OF_ANOTHER_SHAPE = Rule(
-    "IRL129",
-    "variable-of-another-shape",
-    Severity.ERROR,
-    "An Assign writes a value of another shape or element type than its variable has.",
-    why=(
-        "A variable has the element type and the shape that its ReadValue declares, or those of its initial value. "
-        "OpenVINO refuses an Assign whose input is not compatible with them."
-    ),
-    fix="Write the variable that has this shape, or declare a `variable_shape` that allows the value.",
-    bad=_GOOD.replace(
-        "</layers>",
-        """<layer id="4" name="long" type="Parameter" version="opset1"><data shape="1,3" element_type="f32"/><output>\
-<port id="0" precision="FP32"><dim>1</dim><dim>3</dim></port></output></layer>
-</layers>""",
-    ).replace(
-        '<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>',
-        '<edge from-layer="4" from-port="0" to-layer="2" to-port="0"/>',
-    ),
-    good=_GOOD,
-    accepted=("openvino_ir",),
+    good=SOUND,
 )
 
 STATE_WITHOUT_SIZE = Rule(
@@ -123,10 +99,10 @@ STATE_WITHOUT_SIZE = Rule(
         "report other dynamic sizes after axis 0, because caches that grow start with 0 on purpose."
     ),
     fix="Give the ReadValue an initial value with the batch of the input, or write these sizes in `variable_shape`.",
-    bad=_GOOD.replace('variable_shape="1,2"/><input><port id="0"/></input>', 'variable_shape="?,2"/>')
+    bad=SOUND.replace('variable_shape="1,2"/><input><port id="0"/></input>', 'variable_shape="?,2"/>')
     .replace('<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>', "")
     .replace('<port id="1" precision="FP32"><dim>1</dim>', '<port id="1" precision="FP32"><dim>-1</dim>'),
-    good=_GOOD,
+    good=SOUND,
 )
 
 
@@ -143,11 +119,13 @@ MOST_VISITED = 1_000_000
 def problems(known: Known) -> list[Problem]:
     """The problems of the variables of the main graph."""
     assert known.model.graph is not None
+    from irlint.checks.written_variables import written_with_another_shape
+
     graph = known.model.graph
     unread_problems = [*_assigns_without_read(graph, known.format.keeps_alive)]
     return [
         *unread_problems,
-        *_written_with_another_shape(known, graph),
+        *written_with_another_shape(known, graph),
         *_variables_of_unknown_rank(known, graph),
         *_without_initial_value(known, graph),
         *(() if unread_problems else _unpaired(known, graph)),
@@ -160,11 +138,11 @@ def _assigns_without_read(graph: Graph, keeps_alive: tuple[str, ...]) -> Iterato
     if not writers:
         return
     ids = _read_ids(graph, keeps_alive)
-    dead = _by_variable(graph, "ReadValue").keys() - ids
-    written = {_variable(node) for node in writers}
+    dead = by_variable(graph, "ReadValue").keys() - ids
+    written = {variable_of(node) for node in writers}
     search = _Search(graph)
     for node in writers:
-        id = _variable(node)
+        id = variable_of(node)
         if id in ids and (node.version not in _EARLY_OPSETS or search.depends_on_read(node, id)):
             continue
         text, help = _unread_text(id, ids, ids - written, has_only_dead_reads=id in dead)
@@ -175,7 +153,7 @@ def _assigns_without_read(graph: Graph, keeps_alive: tuple[str, ...]) -> Iterato
 def _read_ids(graph: Graph, keeps_alive: tuple[str, ...]) -> KeysView[str]:
     """The sorted ids of the variables with a ReadValue that a Result or an Assign needs. OpenVINO creates no others."""
     alive = live(graph, keeps_alive)
-    read = {_variable(node) for node in graph.nodes if node.op == "ReadValue" and node in alive}
+    read = {variable_of(node) for node in graph.nodes if node.op == "ReadValue" and node in alive}
     return dict.fromkeys(sorted(id for id in read if id is not None)).keys()
 
 
@@ -219,7 +197,7 @@ class _Search:
                 node = self.producers.get(value) if value is not None else None
                 if node is None or node in seen:
                     continue
-                if node.op == "ReadValue" and node.version in _EARLY_OPSETS and _variable(node) == id:
+                if node.op == "ReadValue" and node.version in _EARLY_OPSETS and variable_of(node) == id:
                     return True
                 seen.add(node)
                 waiting.append(node)
@@ -229,52 +207,9 @@ class _Search:
         return False
 
 
-def _variable(node: Node) -> str | None:
+def variable_of(node: Node) -> str | None:
     attribute = node.attributes.get("variable_id")
     return None if attribute is None else attribute.value
-
-
-def _written_with_another_shape(known: Known, graph: Graph) -> Iterator[Problem]:
-    """A problem for each Assign whose value is not compatible with its variable."""
-    variables: dict[str, Tensor] = {}
-    for node in _readers(graph):
-        id, type = _variable(node), known.types.get(node.outputs[0]) if node.outputs[0] is not None else None
-        if id is not None and isinstance(type, Tensor):
-            variables.setdefault(id, type)
-    for id, writers in _by_variable(graph, "Assign").items():
-        for node in writers if id in variables else ():
-            written = known.types.get(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
-            if id is not None and isinstance(written, Tensor) and not _is_compatible(written, variables[id]):
-                others = [other for other, type in variables.items() if type == replaced(written, value=None)]
-                fault = _written_fault(id, variables[id], written, others)
-                yield Problem(fault, graph.path, node, place=_id_place(node))
-
-
-def _is_compatible(one: Tensor, other: Tensor) -> bool:
-    """Whether OpenVINO takes two types for compatible: it knows no size or element type that makes them differ."""
-    if None not in (one.dtype, other.dtype) and one.dtype != other.dtype:
-        return False
-    if one.shape is None or other.shape is None:
-        return True
-    return len(one.shape) == len(other.shape) and all(map(_may_be_equal, one.shape, other.shape))
-
-
-def _may_be_equal(one: MaybeDim, other: MaybeDim) -> bool:
-    """Whether two sizes may be equal. Limits of sums and products do not count: OpenVINO does not know them."""
-    if one is None or other is None or not all(isinstance(dim, int) or str(dim).isidentifier() for dim in (one, other)):
-        return True
-    (low, high), (least, most) = bounds(one), bounds(other)
-    return (high is None or (least or 0) <= high) and (most is None or (low or 0) <= most)
-
-
-def _written_fault(id: str, variable: Tensor, written: Tensor, others: Sequence[str]) -> Fault:
-    help = f'set variable_id="{others[0]}", the variable of this type' if len(others) == 1 else ""
-    return VARIABLE_OF_ANOTHER_SHAPE.fault(
-        f'input 0 is {type_text(written)}, and the variable "{id}" is {type_text(variable)}',
-        help=help or "write a value of that type, or correct what the ReadValue of the variable declares",
-        input=0,
-        attribute="variable_id",
-    )
 
 
 def _variables_of_unknown_rank(known: Known, graph: Graph) -> Iterator[Problem]:
@@ -284,7 +219,7 @@ def _variables_of_unknown_rank(known: Known, graph: Graph) -> Iterator[Problem]:
     Inference takes unknown ranks from declared ports, which OpenVINO ignores. Therefore, the layers after a ReadValue
     are inferred again without these ranks.
     """
-    readers = set(_readers(graph))
+    readers = set(readers_of(graph))
     if len(readers) < 2:
         return
     # The ReadValue from which each value of unknown rank is computed.
@@ -303,7 +238,7 @@ def _variables_of_unknown_rank(known: Known, graph: Graph) -> Iterator[Problem]:
             yield _unknown_rank_problem(root, node, graph)
 
 
-def _readers(graph: Graph) -> list[Node]:
+def readers_of(graph: Graph) -> list[Node]:
     return [node for node in graph.nodes if node.op == "ReadValue" and node.outputs and node.outputs[0] is not None]
 
 
@@ -341,7 +276,7 @@ def _unpaired(known: Known, graph: Graph) -> Iterator[Problem]:
 
     ReadValues whose elements the CPU plugin does not need are ignored.
     """
-    writers, readers = _by_variable(graph, "Assign"), _by_variable(graph, "ReadValue")
+    writers, readers = by_variable(graph, "Assign"), by_variable(graph, "ReadValue")
     if not readers or None in writers:
         return
     values, written = _needed_values(known, graph), sorted(filter(None, writers))
@@ -350,7 +285,7 @@ def _unpaired(known: Known, graph: Graph) -> Iterator[Problem]:
         if id is None or not needed:
             continue
         if id not in writers:
-            yield Problem(_unwritten_fault(id, written), graph.path, needed[0], place=_id_place(needed[0]))
+            yield Problem(_unwritten_fault(id, written), graph.path, needed[0], place=id_place(needed[0]))
         for layers, verb in ((needed, "read"), (writers.get(id, ()), "written")):
             if len(layers) > 1:
                 fault = VARIABLE_USED_TWICE.fault(
@@ -359,19 +294,19 @@ def _unpaired(known: Known, graph: Graph) -> Iterator[Problem]:
                     help="use the value of one ReadValue everywhere" if verb == "read" else "write the variable once",
                     attribute="variable_id",
                 )
-                yield Problem(fault, graph.path, layers[1], place=_id_place(layers[1]))
+                yield Problem(fault, graph.path, layers[1], place=id_place(layers[1]))
 
 
-def _by_variable(graph: Graph, op: str) -> dict[str | None, list[Node]]:
+def by_variable(graph: Graph, op: str) -> dict[str | None, list[Node]]:
     """The layers with the operator ``op``, by their `variable_id`. A missing `variable_id` is None."""
     found: dict[str | None, list[Node]] = {}
     for node in graph.nodes:
         if node.op == op:
-            found.setdefault(_variable(node), []).append(node)
+            found.setdefault(variable_of(node), []).append(node)
     return found
 
 
-def _id_place(node: Node) -> Place | None:
+def id_place(node: Node) -> Place | None:
     return node.located(node.attributes["variable_id"].place)
 
 
@@ -419,7 +354,7 @@ def _without_initial_value(known: Known, graph: Graph) -> Iterator[Problem]:
     Yields a warning for each ReadValue with a dynamic size whose lower bound is above 0, and one note for all other
     ReadValues with a dynamic batch.
     """
-    readers = [node for node in _readers(graph) if not node.inputs]
+    readers = [node for node in readers_of(graph) if not node.inputs]
     alive = live(graph, known.format.keeps_alive) if readers else ()
     empty: list[tuple[Node, str]] = []
     for node in readers:

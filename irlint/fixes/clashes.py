@@ -90,6 +90,13 @@ class Clashes:
         every = dict.fromkeys((*(each for each in direct if each is not None), *(each for _, each in near)))
         return [each for each in every if self._may_change(each, node)]
 
+    def all_nodes_before(self, node: Node, clashing: Sequence[tuple[Value, int]]) -> list[Node]:
+        """The nodes on the paths to clashing sizes, and those on the paths to sizes that make up a clashing size."""
+        products = [each for place in clashing for each in self.joined([place])]
+        parts = (each for place in products for each in self.joined([place]))
+        nodes_of_parts = (each for place in (*products, *parts) for each in self.nodes_before(node, [place]))
+        return list(dict.fromkeys((*self.nodes_before(node, clashing), *nodes_of_parts)))
+
     def emptying(self, nodes: Sequence[Node]) -> Iterator[Node]:
         """The nodes that produced an empty input of a Concat in ``nodes``, such as a Slice past the end."""
         for value in (value for node in nodes if node.op == JOIN for value in node.inputs):

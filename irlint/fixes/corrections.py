@@ -413,19 +413,12 @@ def _of_unused_nodes(graph: Graph, unused: Collection[Value]) -> set[Value | Non
 
 
 def _as_inputs(value: Value, intended: str, known: Known, path: str) -> Iterator[Edit]:
-    for graph in graphs(known.model):
-        for node in _users(graph, path):
+    for graph in (each for each in graphs(known.model) if not path or f"{each.path}/".startswith(f"{path}/")):
+        for node in graph.nodes:
             for port, given in enumerate(node.inputs):
                 if given is value or (given is not None and given in graph.undefined and given.name == value.name):
-                    yield Edit(
-                        "input", "node", graph.path, node.label, node.index, "", intended, input=port, op=node.op
-                    )
-
-
-def _users(graph: Graph, path: str) -> Iterator[Node]:
-    """The nodes of a graph, if the graph has this path or is inside the graph with this path."""
-    inside = not path or graph.path == path or graph.path.startswith(f"{path}/")
-    yield from graph.nodes if inside else ()
+                    place = graph.path, node.label, node.index
+                    yield Edit("input", "node", *place, "", intended, input=port, op=node.op)
 
 
 #: The functions that propose corrections, by rule.

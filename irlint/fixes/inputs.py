@@ -20,8 +20,7 @@ from irlint.fixes.surroundings import Surroundings
 from irlint.inference.origins import inputs_of
 from irlint.model import Node, Value
 from irlint.model.order import downstream, used_values
-from irlint.model.tensor import FLOATS, Optional, Tensor, Type
-from irlint.model.tensor import Sequence as SequenceType
+from irlint.model.tensor import FLOATS, Tensor, Type
 from irlint.records import replaced
 
 #: If more values of one element type are unused, none of them is tried.
@@ -442,13 +441,6 @@ def _shared_prefix_length(one: str, other: str) -> int:
 def dtype_of(known: Type | None) -> str | None:
     """The element type of a tensor; None if it is unknown, and for other types."""
     return known.dtype if isinstance(known, Tensor) else None
-
-
-def element_type(known: Type | None) -> str | None:
-    """The element type of a tensor, or of the tensors in a sequence or optional; None if it is unknown."""
-    while isinstance(known, (SequenceType, Optional)):
-        known = known.element
-    return dtype_of(known)
 
 
 def _is_similar(known: Tensor, given: Type | None, any_rank: bool) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from irlint.findings.edits import Edit
 from irlint.fixes.candidate import SEVERAL, Candidate
-from irlint.fixes.inputs import Inputs, dtype_of, element_type
+from irlint.fixes.inputs import Inputs, dtype_of
 from irlint.fixes.inserted import CAST
 from irlint.fixes.other_outputs import is_usual, other_outputs
 from irlint.fixes.other_values import EVIDENT, ONLY_SUGGESTED, POSSIBLE, PROBABLE
@@ -15,7 +15,7 @@ from irlint.fixes.sister_inputs import are_sisters
 from irlint.inference.known import Known
 from irlint.inference.origins import inputs_of, shape_of
 from irlint.model import Node, Problem, Value
-from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Sequence, Tensor
+from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Sequence, Tensor, element_type
 from irlint.ops.shared.element_types import ELEMENT_TYPES_DIFFER
 from irlint.records import replaced
 

@@ -81,7 +81,7 @@ from irlint.fixes.variadic import with_lost_input
 from irlint.inference.consequences import DECLARED
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, inputs_of, shape_of
-from irlint.model import Graph, Node, Problem, Value
+from irlint.model import Graph, Node, Problem
 from irlint.model.order import downstream
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
@@ -275,7 +275,7 @@ class Search:
             return
         yield chain(self._with_numbers_of_twins(node), inputs.connected_as_in_other_blocks(node))
         clashing = self.clashes.of(problem)
-        nodes = self._nodes_before(node, clashing)
+        nodes = self.clashes.all_nodes_before(node, clashing)
         nodes = list(dict.fromkeys((*self.clashes.emptying(nodes), *nodes)))
         computing = dict.fromkeys(each for user in (node, *nodes) for each in nodes_that_compute(user, editor))
         connected = dict.fromkeys((*nodes, *computing))
@@ -338,19 +338,12 @@ class Search:
         for each in self.trials.unsatisfiable_nodes if problem.fault.rule is NO_SIZES_FIT else ():
             axes = range(len(shape_of(each.inputs[0], self.known) or ()))
             places = [(value, axis) for value in each.inputs[:1] if value is not None for axis in axes]
-            farther = [other for other in self._nodes_before(each, places) if other not in nodes]
+            farther = [other for other in self.clashes.all_nodes_before(each, places) if other not in nodes]
             yield self._at_others(farther, each, editor)
         if limits:
             shared = dict.fromkeys(each for place in clashing for each in self.clashes.nodes_before(node, [place]))
             others = self._at_others([each for each in shared if each not in nodes], node, editor)
             yield (replaced(candidate, grade=LAST_RESORT) for candidate in others)
-
-    def _nodes_before(self, node: Node, clashing: Sequence[tuple[Value, int]]) -> list[Node]:
-        """The nodes on the paths to clashing sizes, and those on the paths to sizes that make up a clashing size."""
-        products = [each for place in clashing for each in self.clashes.joined([place])]
-        parts = (each for place in products for each in self.clashes.joined([place]))
-        nodes_of_parts = (each for place in (*products, *parts) for each in self.clashes.nodes_before(node, [place]))
-        return list(dict.fromkeys((*self.clashes.nodes_before(node, clashing), *nodes_of_parts)))
 
     def _stages_for_undefined(self, problem: Problem, node: Node) -> Iterator[Iterator[Candidate]]:
         undefined = [value for value in self.graph.undefined if problem.value in (None, value.name)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from irlint.findings.edits import Edit
-from irlint.fixes.inputs import element_type
 from irlint.fixes.inserted import CAST
 from irlint.fixes.interfaces import TO, Edits
 from irlint.fixes.retyped import FARTHEST, type_attribute
@@ -13,7 +12,7 @@ from irlint.inference.known import Known
 from irlint.inference.origins import Makers
 from irlint.model import Problem, Value
 from irlint.model.order import graphs
-from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Sequence, Tensor
+from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Sequence, Tensor, element_type
 
 
 def as_returned(problem: Problem, known: Known) -> Iterator[Edits]:

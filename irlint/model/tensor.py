@@ -228,6 +228,13 @@ def tensor_shape(known: Type | None) -> Shape | None:
     return known.shape if isinstance(known, Tensor) else None
 
 
+def element_type(known: Type | None) -> str | None:
+    """The element type of a tensor, or of the tensors in a sequence or optional; None if it is unknown."""
+    while isinstance(known, (Sequence, Optional)):
+        known = known.element
+    return known.dtype if isinstance(known, Tensor) else None
+
+
 def disagree(one: Type | None, other: Type | None) -> bool:
     """Whether two known types differ in kind or element type. Shapes are not compared."""
     if one is None or other is None or UNKNOWN in (one, other):

@@ -42,7 +42,7 @@ RULES = {
     "IRL126": "checks.variables",
     "IRL127": "checks.variables",
     "IRL128": "checks.collisions",
-    "IRL129": "checks.variables",
+    "IRL129": "checks.written_variables",
     "IRL130": "parsers.faults",
     "IRL131": "checks.functions",
     "IRL132": "checks.functions",
