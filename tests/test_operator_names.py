@@ -214,6 +214,7 @@ EXCEPTIONS = (
         "OpenVINO's writer states the type of compressed weights behind it, as of no other operation",
     ),
     ("Assign ReadValue", "checks/variables.py", "the check is about this pair of operations across the graph"),
+    ("Identity", "snippets/shared_constants.py", "exporters copy shared constants with it, as with no other operator"),
     ("ConvertLike", "checks/variables.py", "OpenVINO removes what only gives it an element type"),
     (
         "leakyrelu thresholdedrelu scaledtanh hardsigmoid softsign softplus",

@@ -119,17 +119,24 @@ MOST_VISITED = 1_000_000
 def problems(known: Known) -> list[Problem]:
     """The problems of the variables of the main graph."""
     assert known.model.graph is not None
-    from irlint.checks.written_variables import written_with_another_shape
-
     graph = known.model.graph
     unread_problems = [*_assigns_without_read(graph, known.format.keeps_alive)]
     return [
         *unread_problems,
-        *written_with_another_shape(known, graph),
+        *_written_with_another_shape(known, graph),
         *_variables_of_unknown_rank(known, graph),
         *_without_initial_value(known, graph),
         *(() if unread_problems else _unpaired(known, graph)),
     ]
+
+
+def _written_with_another_shape(known: Known, graph: Graph) -> Sequence[Problem]:
+    writers = by_variable(graph, "Assign")
+    if not writers:
+        return []
+    from irlint.checks.written_variables import written_with_another_shape
+
+    return [*written_with_another_shape(known, graph, writers)]
 
 
 def _assigns_without_read(graph: Graph, keeps_alive: tuple[str, ...]) -> Iterator[Problem]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from irlint.checks.variables import SOUND, by_variable, id_place, readers_of, variable_of
+from irlint.checks.variables import SOUND, id_place, readers_of, variable_of
 from irlint.dims import MaybeDim, bounds
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.inference.known import Known
-from irlint.model import Graph, Problem
+from irlint.model import Graph, Node, Problem
 from irlint.model.tensor import Tensor, type_text
 from irlint.records import replaced
 
@@ -36,15 +36,17 @@ VARIABLE_OF_ANOTHER_SHAPE = Rule(
 )
 
 
-def written_with_another_shape(known: Known, graph: Graph) -> Iterator[Problem]:
-    """A problem for each Assign whose value is not compatible with its variable."""
+def written_with_another_shape(
+    known: Known, graph: Graph, writers: Mapping[str | None, Sequence[Node]]
+) -> Iterator[Problem]:
+    """A problem for each Assign whose value is not compatible with its variable. ``writers`` are by variable."""
     variables: dict[str, Tensor] = {}
     for node in readers_of(graph):
         id, type = variable_of(node), known.types.get(node.outputs[0]) if node.outputs[0] is not None else None
         if id is not None and isinstance(type, Tensor):
             variables.setdefault(id, type)
-    for id, writers in by_variable(graph, "Assign").items():
-        for node in writers if id in variables else ():
+    for id, nodes in writers.items():
+        for node in nodes if id in variables else ():
             written = known.types.get(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
             if id is not None and isinstance(written, Tensor) and not _is_compatible(written, variables[id]):
                 others = [other for other, type in variables.items() if type == replaced(written, value=None)]
