@@ -12,7 +12,7 @@ def extreme(kind: str, dims: tuple[Dim, ...]) -> Dim:
     flat: list[Dim] = []
     for dim in dims:
         inner = lone_atom(dim, kind)
-        flat.extend(inner[0].parts if inner and inner[1] == 0 else (dim,))
+        flat.extend([part + inner[1] for part in inner[0].parts] if inner else (dim,))
     numbers = [dim for dim in flat if isinstance(dim, int)]
     if numbers:
         flat = [_without_redundant(kind, dim, pick(numbers)) for dim in flat]
@@ -30,9 +30,8 @@ def extreme(kind: str, dims: tuple[Dim, ...]) -> Dim:
 
 
 def _offset_of_quotient(parts: list[Dim]) -> int:
-    """The constant of a quotient that is compared with a number: max(H//32 - 1, 0) is max(H//32, 1) - 1."""
-    number = isinstance(parts[-1], int) and len(parts) == 2
-    quotient = lone_atom(parts[0], "//") if number else None
+    """The constant of a quotient that is compared with 0: max(H//32 - 1, 0) is max(H//32, 1) - 1."""
+    quotient = lone_atom(parts[0], "//") if parts[1:] == [0] else None
     return quotient[1] if quotient else 0
 
 
