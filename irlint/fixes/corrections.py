@@ -310,30 +310,28 @@ def _have_equal_attributes(one: Node, other: Node) -> bool:
 
 
 def _with_missing_attribute(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Adds the missing attribute: renames an unknown attribute, or takes the value of twins or siblings, or a guess."""
+    """Adds the missing attribute: renames an unknown attribute, or takes the value of twins, of an attribute that is
+    equal at all siblings, or of siblings, or a guess."""
     node, name = problem.node, problem.fault.attribute
     call = known.calls.get(node) if node is not None else None
     if node is None or name is None:
         return
     stated = call.schema.attributes if call is not None and call.schema is not None else ()
-    layer = node.id or ""
     for unknown in node.attributes if stated else ():
         if unknown not in stated:
-            yield (
-                Edit(
-                    "rename", "attribute", problem.graph, node.label, node.index, unknown, name, op=node.op, layer=layer
-                ),
-            )
+            place = problem.graph, node.label, node.index
+            yield (Edit("rename", "attribute", *place, unknown, name, op=node.op, layer=node.id or ""),)
     from irlint.fixes.blocks import blocks_of
+    from irlint.fixes.ratios import values_of_equal_attributes
 
     graph = known.model.graph
     twins = blocks_of(known, graph).twins(node) if graph is not None and not problem.graph else []
     values = _attribute_values(twins, name)
+    others = [each for graph in graphs(known.model) for each in graph.nodes if each.op == node.op and each is not node]
     if len(values) != 1:
-        values = _attribute_values(
-            (each for graph in graphs(known.model) for each in graph.nodes if each.op == node.op), name
-        )
-        values.update(dict.fromkeys(_likely_values(node, name, known)))
+        values = dict.fromkeys(values_of_equal_attributes(node, name, others))
+    if not values:
+        values = _attribute_values(others, name) | dict.fromkeys(_likely_values(node, name, known))
     if name == TO and len(values) > 1:
         given = known.types.get(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
         dtype = given.dtype if isinstance(given, Tensor) else None

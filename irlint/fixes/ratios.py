@@ -42,6 +42,23 @@ def values_in_ratio(node: Node, name: str, given: Mapping[str, Any], editor: Edi
     return found
 
 
+def values_of_equal_attributes(node: Node, name: str, siblings: Sequence[Node]) -> list[object]:
+    """The values of the node's attributes that are equal to the attribute ``name`` at all siblings, such as strides to
+    windows. [] unless the siblings have several values."""
+    given = [values for each in siblings if name in (values := _values(each))]
+    if len({each[name] for each in given}) < SEVERAL:
+        return []
+    own = _values(node)
+    return [own[other] for other in own if all(each[name] == each.get(other) for each in given)]
+
+
+def _values(node: Node) -> dict[str, object]:
+    """The numbers, lists and texts of a node's attributes."""
+    values = {name: each.value for name, each in node.attributes.items() if each.reference is None}
+    lists = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    return {name: value for name, value in lists.items() if isinstance(value, (int, float, str, tuple))}
+
+
 def as_sound_siblings(node: Node, problem: Problem, problems: Sequence[Problem], editor: Editor) -> Iterator[Candidate]:
     """Sets a count, such as a number of groups, at a node and at its siblings that break the same rule.
 
