@@ -25,6 +25,9 @@ from irlint.ops.shared.filters import CHANNELS_MISMATCH, KERNEL_SHAPE_MISMATCH
 #: At most this many changes are named, with the best ones.
 NAMED = 3
 
+#: The rule about a number, the k of TopK, for which every smaller one fits as well.
+ANY_NUMBER = "IRL349"
+
 #: The places of data, from which sizes come.
 OF_DATA = (DECLARATION, WEIGHTS)
 
@@ -112,6 +115,8 @@ def or_help(problem: Problem, candidate: Candidate, inputs: Inputs, clashes: Cla
     if problem.fault.rule in (CHANNELS_MISMATCH, BROADCAST_MISMATCH) and candidate.grade == ONLY_SUGGESTED:
         return True
     if problem.fault.rule is KERNEL_SHAPE_MISMATCH and not candidate.sure:
+        return True
+    if problem.fault.rule.code == ANY_NUMBER:
         return True
     if problem.node is None or candidate.evidence or not about_axes or candidate.node not in (None, problem.node):
         return False

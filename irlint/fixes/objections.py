@@ -11,7 +11,7 @@ from irlint.findings.edits import Edit
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.case import Case, is_permutation, takes_as, takes_target
 from irlint.fixes.conditions import leaves_unmet_requirement
-from irlint.fixes.constants import INDICES
+from irlint.fixes.constants import INDICES, PADS
 from irlint.fixes.disconnected import doubles_input, loses_values
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
@@ -298,6 +298,19 @@ def _makes_output_stale(case: Case) -> bool:
     return not case.candidate.resizes_input and any(value in case.inputs.graph.outputs for value in case.outcome.stale)
 
 
+def _pads_whole_windows(case: Case) -> bool:
+    """Whether new pads are as wide as the window, so that a window would lie outside of the data."""
+    for edit in case.candidate.edits:
+        node = case.inputs.edited(edit)[0] if edit.kind == "attribute" and edit.name in PADS else None
+        window = case.inputs.editor.window(node) if node is not None else ()
+        dilations = case.inputs.editor.value_of(node, "dilations") or (1,) * len(window) if node is not None else ()
+        widths = [(size - 1) * step + 1 for size, step in zip(window, dilations)]
+        pads = edit.value if isinstance(edit.value, (list, tuple)) else ()
+        if widths and any(pad >= widths[at % len(widths)] for at, pad in enumerate(pads)):
+            return True
+    return False
+
+
 def _changes_shared(case: Case) -> bool:
     """Whether a shared constant other than a target shape changes, although the faulty node does not use it."""
     names = {edit.name for edit in case.candidate.edits if edit.of == "entries"}
@@ -397,6 +410,7 @@ EXCLUDED_IF: tuple[Callable[[Case], bool], ...] = (
     _leaves_contradiction_before,
     _makes_transpose_useless,
     _breaks_flow,
+    _pads_whole_windows,
     _changes_shared,
     _empties_value,
     _leaves_unmet_requirement,

@@ -115,3 +115,18 @@ def test_several_targets_are_not_rewritten_where_another_size_of_an_input_fits()
     found = irlint.check(_model(text)).findings[0]
     assert (found.rule.code, found.fix) == ("IRL330", None)
     assert "input `x`" in found.suggestion
+
+
+def test_k_of_a_topk_may_be_wrong_and_no_window_lies_outside_of_the_data() -> None:
+    text = (
+        "(float[1,3,16,16] x) => (float[1,80] y, int64[1,80] i) <int64[1] k = {80}> { "
+        "c = Conv <kernel_shape = [2,2], strides = [2,2]> (x, conv) r = Relu (c) o = Conv (r, one) "
+        "f = Flatten (o) y, i = TopK (f, k) }"
+    )
+    model = _model(text)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(numpy.zeros((1, 8, 1, 1), "float32"), "one"))
+    (found,) = [each for each in irlint.check(model).findings if each.severity.value == "error"]
+    assert found.rule.code == "IRL349"
+    assert found.fix is None
+    assert "use a k of at most 64" in found.suggestion or found.help.startswith("use a k of at most 64")
+    assert "pads = [1, 1, 1, 1]` in Conv[2]" not in found.suggestion
