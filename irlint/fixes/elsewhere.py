@@ -25,9 +25,6 @@ from irlint.ops.shared.filters import CHANNELS_MISMATCH, KERNEL_SHAPE_MISMATCH
 #: At most this many changes are named, with the best ones.
 NAMED = 3
 
-#: The rule about a number, the k of TopK, for which every smaller one fits as well.
-ANY_NUMBER = "IRL349"
-
 #: The places of data, from which sizes come.
 OF_DATA = (DECLARATION, WEIGHTS)
 
@@ -116,8 +113,12 @@ def or_help(problem: Problem, candidate: Candidate, inputs: Inputs, clashes: Cla
         return True
     if problem.fault.rule is KERNEL_SHAPE_MISMATCH and not candidate.sure:
         return True
-    if problem.fault.rule.code == ANY_NUMBER:
-        return True
+    call = inputs.known.calls.get(problem.node) if problem.node is not None else None
+    if call is not None and call.signature is not None and "k" in map(str.lower, call.signature.inputs):
+        from irlint.ops.indexing.selecting import TOPK_TOO_LARGE
+
+        if problem.fault.rule is TOPK_TOO_LARGE:
+            return True
     if problem.node is None or candidate.evidence or not about_axes or candidate.node not in (None, problem.node):
         return False
     ranks = [each.rank for each in inputs_of(problem.node, inputs.known) if isinstance(each, Tensor)]
