@@ -239,7 +239,7 @@ class Constants:
         """The same change of a number in every target shape; with ``by_place``, also at the changed index only."""
         if edit.graph or len(edit.before or ()) != len(edit.value):
             return
-        (old, new), *more = {pair for pair in zip(edit.before, edit.value) if pair[0] != pair[1]}
+        (old, new), *more = {pair for pair in zip(edit.before, edit.value) if pair[0] != pair[1]} or {(None, None)}
         places = next((places for value, places in self._targets.items() if value.name == edit.name), set())
         changed = [at for at, (one, other) in enumerate(zip(edit.before, edit.value)) if one != other]
         targets = {value: entries_of(self.known.types[value]) for value in self._targets if places and not more}

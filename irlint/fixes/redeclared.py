@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from irlint.checks.declared import SHAPE_CONTRADICTED
-from irlint.dims import elements, product
+from irlint.dims import Shape, elements, product
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Severity
 from irlint.fixes.inserted import CAST
@@ -18,8 +18,8 @@ Edits = tuple[Edit, ...]
 
 
 def declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Declares an input with the type of its initializer. For element types, alternatives convert the initializer, or
-    all uses of the input."""
+    """Declares an input with the type of its initializer, or gives the initializer its declared shape. For element
+    types, alternatives convert the initializer, or all uses of the input."""
     graph = graph_at(known.model, problem.graph)
     value = next((each for each in graph.constants if each.name == problem.value), None) if graph is not None else None
     if problem.node is not None:
@@ -34,6 +34,7 @@ def declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
         yield (
             Edit("declaration", "node", problem.graph, name=value.name, shape=stored.shape, before=value.type.shape),
         )
+        yield from _stored_as_declared(value, stored, problem.graph)
         return
     declared = Edit("declaration", "node", problem.graph, name=value.name, dtype=stored.dtype or "")
     yield (declared,)
@@ -50,11 +51,16 @@ def declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _stored_as_declared(value: Value, stored: Tensor, path: str) -> Iterator[Edits]:
-    """Gives an initializer its declared shape, if both shapes have as many elements and different sizes."""
-    declared = value.type.shape if isinstance(value.type, Tensor) else None
-    sizes, declared_sizes = (list(map(str, shape or ())) for shape in (stored.shape, declared))
-    if declared and product(declared) == product(stored.shape or ()) and sorted(sizes) != sorted(declared_sizes):
+    """Gives an initializer its declared shape, if both have as many elements and no transposition is needed."""
+    declared, shape = value.type.shape if isinstance(value.type, Tensor) else None, stored.shape or ()
+    if declared and product(declared) == product(shape) and not may_be_transposed(shape, declared):
         yield (Edit("constant", "shape", path, name=value.name, value=declared, before=stored.shape),)
+
+
+def may_be_transposed(shape: Shape, other: Shape) -> bool:
+    """Whether two shapes have the same sizes in another order. The order of axes of size 1 does not count."""
+    sizes, others = ([str(dim) for dim in each if dim != 1] for each in (shape, other))
+    return sizes != others and sorted(sizes) == sorted(others)
 
 
 def _leads_to_problem(value: Value, graph: Graph, known: Known) -> bool:

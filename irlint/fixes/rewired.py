@@ -14,6 +14,7 @@ from irlint.fixes.inputs import Inputs, dtype_of
 from irlint.fixes.inserted import CAST, SQUEEZE, TRANSPOSE, UNSQUEEZE
 from irlint.fixes.other_outputs import other_outputs
 from irlint.fixes.other_values import EVIDENT, LAST_RESORT, ONLY_SUGGESTED, POSSIBLE, PROBABLE, SPATIAL
+from irlint.fixes.redeclared import may_be_transposed
 from irlint.fixes.sizes import nodes_before
 from irlint.inference.origins import Makers, inputs_of, shape_of
 from irlint.model import Node, Problem, Value
@@ -187,7 +188,7 @@ def _have_equal_types(value: Value, other: Value, inputs: Inputs) -> bool:
 
 def reshaped_weights(node: Node, inputs: Inputs) -> Iterator[Candidate]:
     """Gives weights their declared shape, or the shape that they have at all siblings whose names differ only in
-    numbers. It is only suggested."""
+    numbers. If the elements may have to be transposed, it is only suggested."""
     for port, value in enumerate(node.inputs if not inputs.editor.joins_weights(node) else ()):
         shape = shape_of(value, inputs.known)
         if value is None or shape is None or not inputs.makers.is_constant(value):
@@ -198,7 +199,8 @@ def reshaped_weights(node: Node, inputs: Inputs) -> Iterator[Candidate]:
         declared = value.type.shape if isinstance(value.type, Tensor) else None
         for other in dict.fromkeys((declared, *(shapes if len(shapes) == 1 else ()))):
             if other is not None and len(other) == len(shape) and other != shape:
-                yield Candidate((inputs.editor.constant(value, other, "shape"),), PROBABLE, sure=False)
+                is_sure = not may_be_transposed(shape, other)
+                yield Candidate((inputs.editor.constant(value, other, "shape"),), PROBABLE, sure=is_sure)
 
 
 def exchanged_weights(node: Node, inputs: Inputs) -> Iterator[Candidate]:

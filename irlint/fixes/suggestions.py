@@ -8,7 +8,7 @@ from importlib import import_module
 from itertools import islice
 
 from irlint.binding.calls import ATTRIBUTE_KIND, INPUT_COUNT
-from irlint.checks.declared import TYPE_CONTRADICTED
+from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED
 from irlint.checks.hygiene import UNUSED_NODE
 from irlint.checks.structure import CYCLE
 from irlint.findings.edits import Edit, Fix
@@ -280,6 +280,8 @@ class Suggestions:
             outcome = self.rechecked.outcome(edits, problem)
             if outcome is None or self._breaks_flow(edits):
                 continue
+            if found and edits[0].of == "shape" and not self._fixes_others(outcome):
+                continue
             if edits[0].kind == "opset" and found and len(outcome.fixed) <= len(found[0][1].fixed):
                 continue
             if edits[0].kind == "opset":
@@ -298,6 +300,15 @@ class Suggestions:
         from irlint.fixes.redeclared import cast_as_at_other_outputs
 
         return replaced(best, help=cast_as_at_other_outputs(problem, self.known))
+
+    def _fixes_others(self, outcome: Outcome) -> bool:
+        """Whether problems disappear that are not about declarations inside the graph."""
+        graph = self.known.model.graph
+        outputs = {value.name for value in graph.outputs} if graph is not None else set()
+        return any(
+            each.is_error or each.fault.rule is not SHAPE_CONTRADICTED or each.value in outputs
+            for each in outcome.fixed
+        )
 
     def _shares(self, found: Suggestion) -> bool:
         """Whether the fix only connects a value that other nodes also use, and no other block confirms this."""

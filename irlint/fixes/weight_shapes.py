@@ -269,8 +269,8 @@ class WeightShapes:
             return [max(allowed.few(SIZES), default=0)]
         shape = shape_of(value, self.known) or ()
         rest = (shape[:axis], shape[axis + 1 :])
-        others = [other for other in self._shapes_of_constants.values() if (other[:axis], other[axis + 1 :]) == rest]
-        sizes = dict.fromkeys(other[axis] for other in others if len(shape) > 1)
+        same_rank = [other for other in self._shapes_of_constants.values() if len(other) == len(shape) > 1]
+        sizes = dict.fromkeys(other[axis] for other in same_rank if (other[:axis], other[axis + 1 :]) == rest)
         return [size for size in sizes if isinstance(size, int) and size > 1 and size in allowed][:SIZES]
 
     @cached_property

@@ -165,7 +165,11 @@ CHECK_CRASHED = Rule(
     "check-crashed",
     Severity.ERROR,
     "The check of this file failed because of a defect of irlint or a lack of memory.",
-    why="The file was not checked, so it must not pass. irlint still checks the other files of the run.",
+    why=(
+        "The file was not checked completely, so it must not pass. irlint still checks the other files of the run. If "
+        "only the search for causes and fixes failed, the message says so, and the other findings of the file are "
+        "complete."
+    ),
     fix="Report the defect with the message and, if possible, the model. Exclude the file until the defect is fixed.",
 )
 

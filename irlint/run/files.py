@@ -71,6 +71,8 @@ class Settings:
     facts: bool = False
     #: Whether findings have the inputs of their nodes, and suggested fixes.
     operands: bool = True
+    #: Whether the causes of problems and fixes are searched.
+    explained: bool = True
     #: Whether every finding has a snippet, instead of only the first findings of each rule.
     every: bool = False
     #: The name that messages use for the source of ``shapes``.
@@ -280,7 +282,9 @@ def _lacking(path: str, data: bytes | None, package: str) -> Outcome:
 
 
 def _crashed_by(path: str, error: Exception) -> Outcome:
-    return _crashed(path, f"{type(error).__name__}: {_first_line(error)}{_raised_at(error)}")
+    from irlint.run.failures import described
+
+    return _crashed(path, described(error))
 
 
 def _stamped(found: Outcome, path: str) -> Outcome:
@@ -291,7 +295,16 @@ def _stamped(found: Outcome, path: str) -> Outcome:
 def _inspected(settings: Settings, path: str, data: bytes | None) -> Outcome:
     from irlint.run.one_file import inspected
 
-    return Outcome(*inspected(path, data, settings))
+    try:
+        return Outcome(*inspected(path, data, settings))
+    except OSError:
+        raise
+    except Exception as error:
+        from irlint.run.failures import crash, described
+
+        file, findings = inspected(path, data, replaced(settings, explained=False))
+        message = f"the search for causes and fixes failed: {described(error)}; the other findings are complete"
+        return Outcome(file, (crash(path, message), *findings))
 
 
 def given_shapes(settings: Settings, path: str) -> tuple[dict[str, Shape], dict[str, str]]:
@@ -395,10 +408,6 @@ def _what_is_at(path: str) -> str:
     return "the folder" if os.path.isdir(path) else "the file"
 
 
-def _first_line(error: BaseException) -> str:
-    return str(error).partition("\n")[0]
-
-
 def _lowered(text: str) -> str:
     return f"{text[:1].lower()}{text[1:]}"
 
@@ -417,28 +426,15 @@ def timed_out(seconds: float, path: str | Located) -> Outcome:
 
 
 def _crashed(path: str, reason: str) -> Outcome:
-    from irlint.parsers.faults import CHECK_CRASHED
+    from irlint.run.failures import crash
 
-    advice = "report this with the model, if you may share it; it is a defect of irlint, or a lack of memory"
-    return _unchecked(path, CHECK_CRASHED, f"the check of this file failed: {reason}", advice)
+    found = crash(path, f"the check of this file failed: {reason}")
+    return Outcome(CheckedFile(found.path, None, status="unreadable"), (found,))
 
 
 def _unchecked(path: str, rule: Rule, message: str, advice: str = "") -> Outcome:
     """The outcome of a file that could not be checked. It has one finding, of ``rule``."""
-    from hashlib import sha256
+    from irlint.run.failures import about_file
 
-    name = path.replace(os.sep, "/")
-    fingerprint = sha256(rule.code.encode()).hexdigest()[:32]
-    finding = Finding(name, rule, rule.severity, message, help=advice or rule.advice, fingerprint=fingerprint)
-    return Outcome(CheckedFile(name, None, status="unreadable"), (finding,))
-
-
-def _raised_at(error: Exception) -> str:
-    """Where in irlint's code an exception was raised, as the end of a message; or ""."""
-    found, trace = "", error.__traceback__
-    while trace is not None:
-        file = trace.tb_frame.f_code.co_filename.replace(os.sep, "/")
-        if "/irlint/" in file:
-            found = f" (irlint/{file.rpartition('/irlint/')[2]}, line {trace.tb_lineno})"
-        trace = trace.tb_next
-    return found
+    found = about_file(path, rule, message, advice)
+    return Outcome(CheckedFile(found.path, None, status="unreadable"), (found,))

@@ -20,6 +20,7 @@ from irlint.run.files import DEFAULT, Settings, budgets, given_shapes
 
 if TYPE_CHECKING:
     from irlint.costs.budgets import Budget
+    from irlint.findings.edits import Fix
     from irlint.fixes.suggestions import Suggestions
     from irlint.inference.origins import Makers
     from irlint.policy.suppressions import Policy
@@ -57,14 +58,14 @@ def _inspected(path: str, data: bytes | None, settings: Settings) -> tuple[Check
     shapes, sources = given_shapes(settings, path)
     missing = _missing(model, shapes)
     known = inferred(model, _without(shapes, missing), _without(sources, missing))
-    found = _every_problem(known, settings.targets, budgets(settings, path))
+    found = _every_problem(known, settings, budgets(settings, path))
     found = _in_document_order(model, [*found, *_broken_promises(known, settings)])
     makers = _makers(known) if found else None
-    suggestions = _suggestions(makers, found, data, shapes)
+    suggestions = _suggestions(makers, found, data, shapes) if settings.explained else None
     if suggestions is not None:
         found = suggestions.rooted()
     findings = _findings(model, makers, found, data, with_operands=settings.operands)
-    if model.graph is not None and any(problem.fault.rule.fixable for problem in found):
+    if settings.explained and model.graph is not None and any(problem.fault.rule.fixable for problem in found):
         findings = _with_safe_fixes(known, found, findings, data)
     checked = _checked(model, missing)
     ignores = settings.ignores and _may_ignore(model)
@@ -78,7 +79,7 @@ def _inspected(path: str, data: bytes | None, settings: Settings) -> tuple[Check
             from irlint.fixes.weight_shapes import with_weights
 
             findings = with_weights(suggestions, found, findings)
-    if makers is not None and findings and settings.drawn:
+    if makers is not None and findings and settings.drawn and settings.explained:
         from irlint.snippets.finding import drawn
 
         limit = None if settings.every else SNIPPETS_PER_RULE
@@ -97,21 +98,23 @@ def _with_details(checked: CheckedFile, known: Known, settings: Settings) -> Che
     return checked
 
 
-def _every_problem(known: Known, targets: Sequence[str], limits: Sequence[Budget]) -> list[Problem]:
-    """The problems of a model with explanations, limited as ``run.limited`` limits them."""
-    found = checks.found(known, targets)
+def _every_problem(known: Known, settings: Settings, limits: Sequence[Budget]) -> list[Problem]:
+    """The problems of a model, limited as ``run.limited`` limits them, and explained if ``settings`` say so."""
+    found = checks.found(known, settings.targets)
     if limits and known.model.graph is not None and not any(each.is_error for each in found):
         from irlint.costs.budgets import problems
 
         found = [*found, *problems(known, limits)]
     if not found:
         return found
-    from irlint.fixes.explaining import explained
-
     if len(found) > MOST_LISTED:
         from irlint.run.limited import limited
 
         found = limited(found, MOST_LISTED)
+    if not settings.explained:
+        return found
+    from irlint.fixes.explaining import explained
+
     return explained(found, known)
 
 
@@ -161,7 +164,10 @@ def _with_suggestions(
     for problem, finding in zip(problems, findings):
         found = suggestions.of(problem)
         if found is not None:
-            finding = replaced(finding, suggestion=found.text, fix=finding.fix or found.fix)
+            redeclares = any(edit.kind == "declaration" for edit in found.alternatives[0])
+            is_doubtful = not redeclares and _removes_declaration(finding.fix)
+            fix = found.fix if is_doubtful else finding.fix or found.fix
+            finding = replaced(finding, suggestion=found.text, fix=fix)
         elif problem.fault.proposal is not None:
             from irlint.fixes.proposals import Proposals
 
@@ -169,6 +175,11 @@ def _with_suggestions(
             finding = replaced(finding, help=proposals.help(problem))
         result.append(finding)
     return result
+
+
+def _removes_declaration(fix: Fix | None) -> bool:
+    """Whether a fix only removes entries of ``value_info``. If another edit makes them right, they may be right."""
+    return fix is not None and all((edit.kind, edit.of) == ("remove", "value_info") for edit in fix.edits)
 
 
 def _with_safe_fixes(known: Known, found: list[Problem], findings: list[Finding], data: bytes | None) -> list[Finding]:

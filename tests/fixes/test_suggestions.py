@@ -564,3 +564,16 @@ def test_an_output_gets_the_name_of_a_node_that_nothing_uses() -> None:
     )
     (found,) = [each for each in check(graph).findings if each.rule.code == "IRL101"]
     assert found.suggestion == "rename `probabilities` to `output`"
+
+
+@pytest.mark.parametrize(
+    ("line", "help"),
+    [
+        ("(float[N,4] x) => (int64[M] y) <int64[1] t = {-1}, int64 i = {0}> { s = Shape (x) h = Gather (s, i) y = Reshape (t, h) }", "swap inputs 0 and 1"),
+        ("(float[N,4] x) => (float[N,5] y) <float[4] a = {1, 2, 3, 4}, float[2,2] w = {1, 2, 3, 4}> { s = Mul (x, a) y = MatMul (s, w) }", ""),
+    ],
+)  # fmt: skip
+def test_no_search_fails(line: str, help: str) -> None:
+    (found,) = irlint.check(onnx.parser.parse_model(f"{HEAD}g {line}")).findings
+    assert found.rule.code != "IRL008"
+    assert found.suggestion.startswith(help)

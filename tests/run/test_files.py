@@ -46,3 +46,30 @@ def test_paths_of_findings_have_slashes(tmp_path: Path, monkeypatch: pytest.Monk
     report = files.checked([f"models\\{name}" for name in ("bad.onnx", "pom.xml", "cut.onnx")])
     assert [file.path for file in report.files] == ["models/bad.onnx", "models/cut.onnx", "models/pom.xml"]
     assert {finding.path for finding in report.findings} == {"models/bad.onnx", "models/cut.onnx"}
+
+
+@pytest.mark.parametrize(
+    "failing",
+    [
+        "irlint.fixes.explaining.explained",
+        "irlint.fixes.suggestions.Suggestions.rooted",
+        "irlint.snippets.finding.drawn",
+    ],
+)
+def test_a_failing_search_for_fixes_keeps_the_findings(failing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = str(FIXTURES / "onnx" / "bad" / "IRL320-matmul-inner-mismatch.onnx")
+    settings = files.Settings(drawn=True)
+    (known,) = files.outcome(settings, path).findings
+
+    def fail(*arguments: object, **options: object) -> object:
+        raise ZeroDivisionError("no such divisor")
+
+    monkeypatch.setattr(failing, fail)
+    found = files.outcome(settings, path)
+    crash, finding = found.findings
+    assert (crash.rule.code, found.file.status) == ("IRL008", "checked")
+    assert crash.message.startswith(
+        "the search for causes and fixes failed: ZeroDivisionError: no such divisor (irlint/"
+    )
+    assert crash.message.endswith("; the other findings are complete")
+    assert (finding.rule, finding.message, finding.node) == (known.rule, known.message, known.node)

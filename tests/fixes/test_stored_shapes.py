@@ -1,0 +1,90 @@
+"""Initializers whose shape differs from their declaration in ``value_info``: which of the two is wrong? ONNX Runtime is
+asked."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from fixes.test_restored import feeds, fixed, model_of, outputs
+from onnx import ModelProto, TensorProto, helper, numpy_helper
+
+import irlint
+
+#: (what, graph, initializer, its wrong shape).
+WRONG_SHAPES = [
+    ("a table without its axes, against the declared axes of an output", "(int64[N,S] x) => (float[N,S,3] y) <float[4,3] w> { g = Gather (w, x) y = Add (g, g) }", "w", [12]),
+    ("a table without its axes, behind which sizes differ", "(int64[N,S] x) => (float[N,S,5] y) <float[4,6] w, float[6,5] v> { g = Gather (w, x) y = MatMul (g, v) }", "w", [24]),
+    ("an axis of size 1 elsewhere", "(float[N,4,H,W] x) => (float[N,4,H,W] y) <float[1,4,1,1] w> { a = Relu (x) y = Add (a, w) }", "w", [4, 1, 1, 1]),
+    ("axes in other proportions", "(float[N,6] x) => (float[N,4] y) <float[6,4] w> { y = MatMul (x, w) }", "w", [3, 8]),
+]  # fmt: skip
+
+
+def models(text: str, name: str, shape: list[int]) -> tuple[ModelProto, ModelProto]:
+    """(model with a random initializer, model that stores the initializer with another shape)."""
+    model = model_of("(float[1] x) => (float[1] y) { y = Neg (x) }")
+    parsed = onnx.parser.parse_graph(f"g {_without_initializers(text)[0]}")
+    model.graph.CopyFrom(parsed)
+    for at, (each, dims) in enumerate(_without_initializers(text)[1]):
+        values = np.random.default_rng(at).normal(size=dims).astype(np.float32)
+        model.graph.initializer.append(numpy_helper.from_array(values, each))
+        model.graph.value_info.append(helper.make_tensor_value_info(each, TensorProto.FLOAT, dims))
+    wrong = ModelProto()
+    wrong.CopyFrom(model)
+    for initializer in wrong.graph.initializer:
+        if initializer.name == name:
+            initializer.dims[:] = shape
+    return model, wrong
+
+
+def _without_initializers(text: str) -> tuple[str, list[tuple[str, list[int]]]]:
+    before, _, rest = text.partition("<")
+    declared, _, after = rest.partition(">")
+    found = []
+    for each in declared.split(", "):
+        dims, name = each.removeprefix("float[").split("] ")
+        found.append((name, [int(dim) for dim in dims.split(",")]))
+    return before + after, found
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("what", "text", "name", "shape"), WRONG_SHAPES)
+def test_the_declared_shape_is_stored(what: str, text: str, name: str, shape: list[int]) -> None:
+    sound, wrong = models(text, name, shape)
+    feed = feeds(sound)
+    if "of an output" not in what:
+        with pytest.raises(Exception, match="ONNXRuntimeError"):
+            outputs(wrong, feed)
+    for one, other in zip(outputs(fixed(wrong), feed), outputs(sound, feed)):
+        assert np.array_equal(one, other)
+
+
+def test_transposed_elements_are_left() -> None:
+    text = "(float[N,6] x) => (float[N,4] y) <float[6,4] w> { y = MatMul (x, w) }"
+    _, wrong = models(text, "w", [4, 6])
+    assert list(onnx.load_from_string(fixed(wrong)).graph.initializer[0].dims) == [4, 6]
+
+
+@pytest.mark.oracle
+def test_a_stale_declaration_is_removed() -> None:
+    """Other declarations that are stale alike prove nothing, if the model runs."""
+    text = "(float[N,4] x) => (float[N,4] y) <float[1,4] w> { a = Relu (x) b = Neg (w) y = Add (a, b) }"
+    _, model = models(text, "w", [4])
+    model.graph.value_info.append(helper.make_tensor_value_info("b", TensorProto.FLOAT, [1, 4]))
+    feed = feeds(model)
+    data = fixed(model)
+    assert np.array_equal(outputs(data, feed)[0], outputs(model, feed)[0])
+    assert list(onnx.load_from_string(data).graph.initializer[0].dims) == [4]
+    assert [each.rule.code for each in irlint.check(data).findings if each.rule.code < "IRL9"] == []
+
+
+def test_a_declaration_that_another_edit_makes_right_stays() -> None:
+    model = model_of(
+        """(float[N,3,4] x) => (float[N,3,4] y) {
+  a = Relu (x) b = Neg (x) zero = Constant <value_ints = [0]> () c = Unsqueeze (a, zero) d = Unsqueeze (b, zero)
+  stack = Concat <axis = 1> (c, d) y = ReduceSum <keepdims = 0> (stack, zero) }"""
+    )
+    model.graph.value_info.append(helper.make_tensor_value_info("stack", TensorProto.FLOAT, [2, "N", 3, 4]))
+    (finding,) = [each for each in irlint.check(model).findings if each.rule.code == "IRL601"]
+    assert (finding.suggestion, finding.fix) == ("set `axis = 0`", None)
+    assert onnx.load_from_string(fixed(model)).graph == model.graph
