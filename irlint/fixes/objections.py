@@ -16,6 +16,7 @@ from irlint.fixes.disconnected import doubles_input, loses_values
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
 from irlint.fixes.other_values import EVIDENT
+from irlint.fixes.ranking import makes_one
 from irlint.fixes.ratios import values_in_ratio
 from irlint.fixes.rechecking import TYPE_ATTRIBUTES
 from irlint.fixes.slices import LAST_END
@@ -26,6 +27,7 @@ from irlint.inference.origins import shape_of
 from irlint.model import Node, Value
 from irlint.model.order import downstream
 from irlint.model.tensor import FLOATS, Tensor, tensor_shape
+from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 
 #: An error at most this many nodes after an edit probably has the same cause as the problem.
@@ -385,6 +387,14 @@ def _leaves_unmet_requirement(case: Case) -> bool:
     return leaves_unmet_requirement(case.problem, case.outcome, case.inputs.known)
 
 
+def _hides_clash(case: Case) -> bool:
+    """Whether another number in a constant makes one of two unequal sizes 1, so that it is broadcast."""
+    edits, problem = case.candidate.edits, case.problem
+    if problem.fault.rule is not BROADCAST_MISMATCH or any(edit.of != "entries" for edit in edits):
+        return False
+    return makes_one(problem, case.outcome, case.inputs.known)
+
+
 #: Objections that compare the node with similar nodes. Another mistake may explain such a difference.
 BY_SIMILARITY: tuple[Callable[[Case], bool], ...] = (
     differs_from_siblings,
@@ -415,6 +425,7 @@ EXCLUDED_IF: tuple[Callable[[Case], bool], ...] = (
     _empties_value,
     _leaves_unmet_requirement,
     adds_input_in_vain,
+    _hides_clash,
 )
 
 #: The objections that end the search: nothing is suggested.

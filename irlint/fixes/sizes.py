@@ -98,7 +98,7 @@ def resized(
 ) -> Iterator[Candidate]:
     """Declares other sizes for the inputs of the model from which clashing sizes come.
 
-    First several axes change in proportion, then single axes. Last, the batch axis changes in all inputs with its size.
+    First several axes change in proportion, then single axes. Last, an axis changes in all inputs with its size.
     """
     known, makers, node = editor.known, editor.makers, problem.node
     axes: dict[Value, dict[int, None]] = {}
@@ -120,10 +120,11 @@ def resized(
             grade = POSSIBLE if at or is_direct else PROBABLE
             grade = LAST_RESORT if _is_oblong(shape, together) else grade
             yield from _with_fitting_sizes(problem, [given], together, editor, trials, grade=grade, sure=not is_direct)
-    for size in dict.fromkeys((shape_of(given, known) or (None,))[0] for given, found in axes.items() if 0 in found):
-        batch = [given for given in trials.inputs if (shape_of(given, known) or (None,))[0] == size]
-        if len(batch) > 1:
-            yield from _with_fitting_sizes(problem, batch, (0,), editor, trials, grade=PROBABLE, sure=True)
+    shapes = {given: shape_of(given, known) or () for given in (*axes, *trials.inputs)}
+    for at, size in dict.fromkeys((at, shapes[given][at]) for given, found in axes.items() for at in found):
+        several = [given for given in trials.inputs if shapes[given][at : at + 1] == (size,)]
+        if len(several) > 1:
+            yield from _with_fitting_sizes(problem, several, (at,), editor, trials, grade=PROBABLE, sure=True)
 
 
 def with_other_axes(problem: Problem, node: Node, editor: Editor) -> Iterator[Candidate]:

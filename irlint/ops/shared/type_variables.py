@@ -139,7 +139,7 @@ def _refused(schema: OfficialSchema, formal: Formal, index: int, *, key: str, re
         required or _best(formal.types, key),
         required.partition(",")[0] or most_similar(tensors, key),
         formal.name,
-        _quantized(schema, formal, index, key=key),
+        _quantized(schema, formal, index, key=key) or _of_other_kind(schema, formal, index, key=key),
         f", or use {other} whose operator supports {key}" * bool(other),
     )
 
@@ -158,6 +158,22 @@ def _quantized(schema: OfficialSchema, formal: Formal, index: int, *, key: str) 
     return (
         f"quantize input {index}: round({formal.name} / ({scales[0]} * {scales[1]})); a Cast would truncate its numbers"
     )
+
+
+def _of_other_kind(schema: OfficialSchema, formal: Formal, index: int, *, key: str) -> str:
+    """The help for a sequence or an optional value where the operator takes a tensor, or the reverse; else ""."""
+    takes_tensor = any("(" not in name for name in formal.types)
+    if takes_tensor and key.startswith("optional("):
+        return f"take the element of input {index} with OptionalGetElement"
+    if takes_tensor and key.startswith("seq(map("):
+        return f"connect the tensor from which input {index} is made, such as the input of ZipMap"
+    if takes_tensor and key.startswith("seq("):
+        if schema.name == "Concat":
+            return "use ConcatFromSequence, which joins the elements of a sequence"
+        return f"take one element of input {index} with SequenceAt, or all with ConcatFromSequence"
+    if "(" not in key and all(name.startswith("seq(") for name in formal.types):
+        return f"make a sequence of input {index}, with SequenceConstruct or SplitToSequence"
+    return ""
 
 
 def _opset_that_accepts(schema: OfficialSchema, index: int, key: str) -> str:
