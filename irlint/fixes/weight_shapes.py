@@ -5,7 +5,7 @@ The size becomes a symbol, the model is inferred again, and the demands of its n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
 
 from irlint.contracts.implied import symbols_in
@@ -253,6 +253,7 @@ class WeightShapes:
             if walked is None or _remains(problem, walked):
                 return
             sizes, keeping = _allowed(walked, old)
+            revealed = _without_size(walked)
             more = dict(pair for demand in keeping for pair in self._axes_of_size(demand.node, old))
             if not more.keys() - axes.keys():
                 break
@@ -260,7 +261,7 @@ class WeightShapes:
         if not keeping and len(axes) <= TOGETHER:
             for size in self._sizes(sizes, value, axis):
                 if size > 1 and size != old and old <= size * RATIO and size <= old * RATIO:
-                    yield from self._tried(problem, axes, size)
+                    yield from self._tried(problem, axes, size, revealed)
 
     def _sizes(self, allowed: Sizes, value: Value, axis: int) -> list[int]:
         """The sizes to try for an axis: of many allowed ones, those of weights with otherwise the same shape."""
@@ -297,7 +298,13 @@ class WeightShapes:
         shapes = {value: shape_of(value, self.known) or () for value in axes}
         return {value: (*shapes[value][:at], size, *shapes[value][at + 1 :]) for value, at in axes.items()}
 
-    def _tried(self, problem: Problem, axes: Mapping[Value, int], size: int) -> Iterator[Replacement]:
+    def _tried(
+        self, problem: Problem, axes: Mapping[Value, int], size: int, revealed: Set[Node]
+    ) -> Iterator[Replacement]:
+        """The replacement with a size, if it fixes the problem.
+
+        Single sizes that the ``revealed`` nodes require do not count as caused, except 1.
+        """
         walked = self._walked(axes, size)
         if walked is None or any(self._mixes(node, walked) for node in walked.calls if node.op == RESHAPE):
             return
@@ -305,7 +312,9 @@ class WeightShapes:
         if any(demand.node is problem.node and _is_of_unknown_size(demand) for demand in walked.requires):
             return
         stored = {maker.node for value in axes if (maker := self.makers.of(value)) is not None}
-        after = [each for each in every_problem(walked) if each.node is None or each.node not in stored]
+        revealed = revealed - {problem.node}
+        found = (each for each in every_problem(walked) if each.node not in revealed or not _needs_one_size(each))
+        after = [each for each in found if each.node is None or each.node not in stored]
         outcome = self.rechecked.compared(after, problem, edits)
         if outcome is not None:
             yield Replacement(edits, outcome, self._is_usual(edits))
@@ -324,6 +333,16 @@ class WeightShapes:
 def _is_of_unknown_size(demand: Demand) -> bool:
     """Whether a demand concerns a size that no input determines, such as that of a state which a loop changes."""
     return any(name.startswith("_") for name in symbols_in(demand.requirement.any_of))
+
+
+def _needs_one_size(problem: Problem) -> bool:
+    return bool(problem.sizes) and all(size is not None and size > 1 for _, size in problem.sizes)
+
+
+def _without_size(walked: Known) -> Set[Node]:
+    """The nodes whose demands on sizes do not depend on the symbol."""
+    dependent = {each.node for each in walked.requires if symbols_in(each.requirement.any_of) & {SIZE}}
+    return {each.node for each in walked.requires} - dependent
 
 
 def _remains(problem: Problem, walked: Known) -> bool:

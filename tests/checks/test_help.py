@@ -655,3 +655,31 @@ g (float[2] x) => (y) {{ y = f.F (x) }} <domain: "f", opset_import: ["" : {funct
     (found,) = [each for each in irlint.check(onnx.parser.parse_model(text)).findings if each.rule.code == "IRL133"]
     expected = f"the function imports opset {function} of ai.onnx, and the model imports opset {model}, {difference}"
     assert found.message == expected
+
+
+#: A node of ``y`` that takes a value of another kind, and the help.
+OTHER_KINDS = [
+    ("y = Concat <axis = 0> (s)", "use ConcatFromSequence, which joins the elements of a sequence"),
+    ("y = Relu (s)", "take one element of input 0 with SequenceAt, or all with ConcatFromSequence"),
+    ("y = SequenceLength (x)", "make a sequence of input 0, with SequenceConstruct or SplitToSequence"),
+    ("o = Optional (x) y = Relu (o)", "take the element of input 0 with OptionalGetElement"),
+    (
+        "m = ai.onnx.ml.ZipMap <classlabels_int64s = [0, 1, 2]> (x) y = Relu (m)",
+        "connect the tensor from which input 0 is made, such as the input of ZipMap",
+    ),
+]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("nodes", "help"), OTHER_KINDS)
+def test_sequences_maps_and_optional_values_are_not_cast(nodes: str, help: str) -> None:
+    import onnxruntime
+
+    model = onnx.parser.parse_model(
+        f"""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
+g (float[2,3] x) => (y) {{ s = SequenceConstruct (x, x) {nodes} }}"""
+    )
+    found = [each for each in irlint.check(model).findings if each.rule.code == "IRL401"]
+    assert [each.help for each in found] == [help]
+    with pytest.raises(Exception, match="INVALID_GRAPH"):
+        onnxruntime.InferenceSession(model.SerializeToString())

@@ -22,6 +22,7 @@ WRONG = [
     ("the last of three heads", "(float[1,4,2,2] x, float[2,4,1,1] u, float[2,4,1,1] v, float[2,4,1,1] w, float[4,4,1,1] r) => (float[1,6,k] y) <int64[3] s = {1,6,-1}, int64[3] t = {1,6,-1}, int64[3] q = {1,6,-1}> { a = Conv (x, u) b = Conv (x, v) c = Conv (x, w) p = Conv (x, r) d = Concat <axis = 1> (a, p) e = Concat <axis = 1> (b, p) f = Concat <axis = 1> (c, p) g = Reshape (d, s) h = Reshape (e, t) i = Reshape (f, q) y = Concat <axis = 2> (g, h, i) }", {"w": (3, 4, 1, 1)}, "change 3 to 2 on axis 0 of constant `w`"),
     ("keys with a head for each query", "(float[B,S,8] x, float[B,2,P,4] past, float[8,8] w) => (float[B,2,T,4] y) <int64[4] t = {0,0,-1,4}> { k = MatMul (x, w) r = Reshape (k, t) q = Transpose <perm = [0,2,1,3]> (r) y = Concat <axis = 2> (past, q) }", {"w": (8, 16)}, "change 16 to 8 on axis 1 of constant `w`"),
     ("rows of a pruned layer", "(float[N,S,8] x, float[8,6] u, float[6,8] v) => (float[N,S,8] y) { a = MatMul (x, u) g = Relu (a) b = MatMul (g, v) y = Add (x, b) }", {"v": (8, 8)}, "change 8 to 6 on axis 0 of constant `v`"),
+    ("a bias before a node that limits the batch", "(float[N,4] x, float[4,6] w, float[6] b, float[2,1] k) => (float[M,6] y) { p = MatMul (x, w) s = Add (p, b) y = Mul (s, k) }", {"b": (8,)}, "change 8 to 6 on axis 0 of constant `b`"),
 ]  # fmt: skip
 
 
