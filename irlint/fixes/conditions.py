@@ -6,16 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
 
+from irlint.checks.declared import SHAPE_CONTRADICTED
 from irlint.checks.frozen import NO_SIZES_FIT
 from irlint.contracts.fixed import ends_sizes, fixes_products, units
 from irlint.contracts.simplified import decided, key_of, simplified, without_common_factors
 from irlint.contracts.sizes import solved
-from irlint.dims import TooComplex, evaluated, symbols
+from irlint.dims import Expr, TooComplex, evaluated, same, symbols
 from irlint.dims.polynomials import terms_of
 from irlint.findings.statements import Relation, Requirement
 from irlint.fixes.rechecking import Outcome
 from irlint.inference.known import Known
 from irlint.model import Problem
+from irlint.model.tensor import tensor_shape
 
 #: A requirement that allows at most this many sizes is taken for a fault of the model.
 FEW = 6
@@ -110,6 +112,18 @@ def leaves_unmet_requirement(problem: Problem, outcome: Outcome, known: Known) -
     others = (each for each in known.requires if each.node is not problem.node and not each.graph)
     kept = (each for each in others if not any(value in outcome.types for value in each.node.inputs))
     return problem.fault.rule is NO_SIZES_FIT and any(not _usual_sizes_meet(each.requirement.any_of) for each in kept)
+
+
+def leaves_another_formula(outcome: Outcome) -> bool:
+    """Whether a node still computes a formula that is not equal to a declared one of the same symbols."""
+    fixed = [each for each in outcome.fixed if each.fault.rule is SHAPE_CONTRADICTED]
+    values = ((value, each.value) for each in fixed if each.node is not None for value in each.node.outputs)
+    for value in (value for value, name in values if value is not None and value.name == name):
+        dims = zip(tensor_shape(value.type) or (), tensor_shape(outcome.types.get(value)) or ())
+        formulas = ((one, other) for one, other in dims if isinstance(one, Expr) and isinstance(other, Expr))
+        if any(symbols(one) & symbols(other) and not same(one, other) for one, other in formulas):
+            return True
+    return False
 
 
 @lru_cache(maxsize=256)

@@ -10,7 +10,7 @@ from irlint.checks.declared import SHAPE_CONTRADICTED
 from irlint.findings.edits import Edit
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.case import Case, is_permutation, takes_as, takes_target
-from irlint.fixes.conditions import leaves_unmet_requirement
+from irlint.fixes.conditions import leaves_another_formula, leaves_unmet_requirement
 from irlint.fixes.constants import INDICES, PADS
 from irlint.fixes.disconnected import doubles_input, loses_values
 from irlint.fixes.inputs import Inputs
@@ -387,6 +387,10 @@ def _leaves_unmet_requirement(case: Case) -> bool:
     return leaves_unmet_requirement(case.problem, case.outcome, case.inputs.known)
 
 
+def _leaves_another_formula(case: Case) -> bool:
+    return leaves_another_formula(case.outcome)
+
+
 def _hides_clash(case: Case) -> bool:
     """Whether another number in a constant makes one of two unequal sizes 1, so that it is broadcast."""
     edits, problem = case.candidate.edits, case.problem
@@ -426,6 +430,7 @@ EXCLUDED_IF: tuple[Callable[[Case], bool], ...] = (
     _leaves_unmet_requirement,
     adds_input_in_vain,
     _hides_clash,
+    _leaves_another_formula,
 )
 
 #: The objections that end the search: nothing is suggested.

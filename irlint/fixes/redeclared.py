@@ -53,7 +53,7 @@ def declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
 def _stored_as_declared(value: Value, stored: Tensor, path: str) -> Iterator[Edits]:
     """Gives an initializer its declared shape, if both have as many elements and no transposition is needed."""
     declared, shape = value.type.shape if isinstance(value.type, Tensor) else None, stored.shape or ()
-    if declared and product(declared) == product(shape) and not may_be_transposed(shape, declared):
+    if declared is not None and product(declared) == product(shape) and not may_be_transposed(shape, declared):
         yield (Edit("constant", "shape", path, name=value.name, value=declared, before=stored.shape),)
 
 

@@ -88,3 +88,16 @@ def test_a_declaration_that_another_edit_makes_right_stays() -> None:
     (finding,) = [each for each in irlint.check(model).findings if each.rule.code == "IRL601"]
     assert (finding.suggestion, finding.fix) == ("set `axis = 0`", None)
     assert onnx.load_from_string(fixed(model)).graph == model.graph
+
+
+def test_another_formula_of_the_declared_sizes_fits_no_declaration() -> None:
+    """With strides of 16, the Conv computes (L + 140)//320, where L//20 is declared."""
+    model = model_of(
+        "(float[N,4,L] x) => (float[N,4,K] y) { p = Conv <strides = [20]> (x, v) c = Conv <pads = [8,0], strides = [1]>"
+        " (p, w) y = Add (p, c) }"
+    )
+    for name, size in (("v", 20), ("w", 16)):
+        model.graph.initializer.append(numpy_helper.from_array(np.ones((4, 4, size), np.float32), name))
+    model.graph.value_info.append(helper.make_tensor_value_info("c", TensorProto.FLOAT, ["N", 4, "L//20"]))
+    suggestions = {each.rule.code: each.suggestion for each in irlint.check(model).findings}
+    assert (suggestions["IRL601"], suggestions["IRL613"]) == ("", "")
