@@ -286,7 +286,8 @@ def version_advice(node: Node) -> str:
     number = str(node.version).removeprefix("opset")
     versions = openvino_versions(node.op)
     fitting = [operator.since for operator in versions if written <= _attributes_of(operator)]
-    own = [operator.since for operator in versions if number.isdigit() and operator.since <= int(number)]
+    is_number = number.isdecimal() and len(number) <= len("999")
+    own = [operator.since for operator in versions if is_number and operator.since <= int(number)]
     if not fitting or not own or min(fitting) <= max(own):
         return ""
     return f'write version="opset{min(fitting)}", which has all attributes of this layer'

@@ -63,8 +63,8 @@ DETECTION_TASKS = ("detect", "segment", "pose", "obb")
 #: The tasks for which Ultralytics splits the channels by the number of names.
 SPLIT_TASKS = ("segment", "pose")
 
-#: The strides that the first feature map of a detector may have.
-FIRST_STRIDES = (4, 8, 16)
+#: The strides that the first feature map of a detector may have, and the largest stride of the last one.
+FIRST_STRIDES, LARGEST_STRIDE = (4, 8, 16), 512
 
 #: The number of anchors of YOLOv5 at each position of a feature map.
 ANCHORS = 3
@@ -161,20 +161,25 @@ def _channels_after_classes(detector: Detector, task: str) -> int | None:
     if task == "pose":
         points = detector.literal("kpt_shape")
         is_pair = (
-            isinstance(points, (list, tuple)) and len(points) == 2 and all(isinstance(each, int) for each in points)
+            isinstance(points, (list, tuple))
+            and len(points) == 2
+            and all(isinstance(each, int) and each > 0 for each in points)
         )
         return points[0] * points[1] if is_pair else None
     return 1 if task == "obb" else 0
 
 
 def _positions(detector: Detector) -> list[int]:
-    """The total number of positions of all feature maps, once for each of FIRST_STRIDES; [] if a size is unknown."""
+    """The total number of positions of all feature maps, once for each of FIRST_STRIDES; [] if a size or the stride of
+    the metadata is unknown."""
     height, width = detector.image[2:]
-    last = detector.metadata.get("stride", "")
-    if not isinstance(height, int) or not isinstance(width, int) or not last.isdecimal() or not 0 < int(last) <= 512:
+    last = detector.literal("stride")
+    if not isinstance(height, int) or not isinstance(width, int) or not isinstance(last, int):
+        return []
+    if not 0 < last <= LARGEST_STRIDE:
         return []
     found = []
     for first in FIRST_STRIDES:
-        strides = [first << power for power in range(8) if first << power <= int(last)]
+        strides = [first << power for power in range(8) if first << power <= last]
         found.append(sum((height // stride) * (width // stride) for stride in strides))
     return found

@@ -25,7 +25,7 @@ from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import Node, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Extent, Scalar, Tensor
-from irlint.ops.shared.contents import FINITE, are_finite, fits, permuted, positions, spread, static
+from irlint.ops.shared.contents import FINITE, are_finite, fits, is_spread, permuted, positions, spread, static
 from irlint.parsers.weights import Weights
 from irlint.records import record
 
@@ -50,7 +50,6 @@ ADDING = frozenset(("Add", "Sub", "Subtract"))
 
 #: Reductions whose result grows with the number of elements.
 COUNTED = frozenset(("ReduceSum", "ReduceL1", "ReduceSumSquare", "ReduceLogSum"))
-
 
 #: Operators that compute each row along an axis separately.
 OF_ROWS = frozenset(("Softmax", "SoftMax", "LogSoftmax", "Hardmax"))
@@ -376,11 +375,12 @@ class Intervals:
         return tuple([_applied(transfer, row, site) for row in zip(*rows)])
 
     def _spread(self, column: Parts, value: Value | None, onto: Shape | None) -> Parts:
-        known = self.tensor(value)
+        known, wanted = self.tensor(value), onto or ()
         shape = known.shape if known is not None and fits(known.shape) else None
-        if len(column) == 1 or shape is None or math.prod(static(shape)) != len(column):
+        # The declared output of a node with a fault may have another shape.
+        if len(column) == 1 or not is_spread(shape, wanted) or math.prod(static(shape or ())) != len(column):
             column, shape = (joined(column),), ()
-        return spread(column, shape, onto or ())  # type: ignore[arg-type, return-value]
+        return spread(column, shape or (), wanted)  # type: ignore[arg-type, return-value]
 
     def _followed(self, value: Value) -> Node | None:
         """The node that computes a value; None if nothing is known of the result of the node."""

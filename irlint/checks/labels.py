@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from math import isfinite
 
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.wording import first_few
@@ -18,8 +19,8 @@ LABEL_NOT_A_NUMBER = Rule(
     Severity.ERROR,
     "Class labels are converted to numbers, and their texts are no numbers.",
     why=(
-        "ONNX Runtime reads the number at the beginning of each text. If there is none, or if an integer has more than "
-        "64 bits, it fails when it runs the node. If only some of the labels are no numbers, it fails for these "
+        "ONNX Runtime reads the number at the beginning of each text. If there is none, or if the number is too large "
+        "for 64 bits, it fails when it runs the node. If only some of the labels are no numbers, it fails for these "
         "classes, and this is a warning."
     ),
     fix="Remove the Cast and declare what follows as strings, or give the classifier labels that are numbers.",
@@ -40,8 +41,11 @@ LABELS = ("classlabels_strings", "values_strings", "cats_strings")
 TO = "to"
 
 #: What ONNX Runtime reads at the beginning of a text as an integer, and as a float.
-INTEGER = re.compile(r"[ \t-\r]*[+-]?([0-9]+)")
-FLOAT = re.compile(r"[ \t-\r]*[+-]?(?:\.?[0-9]|inf|nan)", re.IGNORECASE)
+INTEGER = re.compile(r"[ \t-\r]*([+-]?)0*([0-9]+)")
+FLOAT = re.compile(r"[ \t-\r]*[+-]?(?:0x|inf|nan|((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?))", re.IGNORECASE)
+
+#: Integers with more digits than this have more than 64 bits.
+DIGITS = 20
 
 #: The maximum number of labels in a message.
 SHOWN = 3
@@ -66,8 +70,8 @@ def _of_graph(graph: Graph, known: Known) -> Iterator[Problem]:
             continue
         shown, kind = first_few([repr(each) for each in wrong], SHOWN), "number" if dtypes[1] in FLOATS else "integer"
         fault = LABEL_NOT_A_NUMBER.fault(
-            f"input 0 is a label of {makers[value].op}, and no {kind} is at the beginning of {shown} ({len(wrong)} of "
-            f"{len(labels)} labels)",
+            f"input 0 is a label of {makers[value].op}, and no 64-bit {kind} is at the beginning of {shown} "
+            f"({len(wrong)} of {len(labels)} labels)",
             help="keep the labels as strings and declare what follows as strings, or use labels that are numbers",
             input=0,
             severity=None if len(wrong) == len(labels) else Severity.WARNING,
@@ -86,8 +90,12 @@ def _labels(node: Node, known: Known) -> list[str]:
 def _is_read(text: str, dtype: str) -> bool:
     """Whether ONNX Runtime reads a number of the element type at the beginning of a text. True for other types."""
     if dtype in FLOATS:
-        return FLOAT.match(text) is not None
+        found = FLOAT.match(text)
+        return found is not None and (found[1] is None or isfinite(float(found[1])))
     if dtype not in INTEGERS and dtype != "bool":
         return True
     found = INTEGER.match(text)
-    return found is not None and int(found[1]) < 1 << (63 if dtype in SIGNED else 64)
+    if found is None or len(found[2]) > DIGITS:
+        return False
+    number = int(found[2])
+    return number < 1 << 63 or (number == 1 << 63 and found[1] == "-") if dtype in SIGNED else number < 1 << 64

@@ -26,7 +26,7 @@ ENDING = 64
 SCOPES = re.compile(r"[.:]+")
 
 #: The name of an output after its node, and the index of the output.
-OUTPUT = re.compile(r"(?:_output_|:)(\d+)$")
+OUTPUT = re.compile(r"(?:_output_|:)([0-9]{1,9})$")
 
 
 def renamed_value(value: Value, user: Node | None, graph: Graph, unused: list[Value], known: Known) -> Value | None:

@@ -158,8 +158,9 @@ def _is_view(node: Node, outputs: Set[Value]) -> bool:
 
 
 def _may_run_in_place(node: Node, types: Mapping[Value, Type | None], outputs: Set[Value]) -> bool:
-    ends = [None if value is None else size_of(types.get(value)) for value in (node.inputs[0], node.outputs[0])]
-    has_room = ends[0] is not None and ends[0] == ends[1]
+    values = (*node.inputs[:1], *node.outputs[:1])
+    ends = [None if value is None else size_of(types.get(value)) for value in values]
+    has_room = ends[0] is not None and ends[0] == ends[-1]
     return node.op in IN_PLACE and has_room and outputs.isdisjoint(_present_outputs(node))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from irlint.dims import MaybeDim, Shape, TooComplex, broadcast_size, product, total
+from irlint.findings.faults import Fault
 from irlint.lazy_typing import Any
 from irlint.model.tensor import Tensor, Type, tensor_shape
 from irlint.ops.shared.shape_inputs import number
@@ -297,9 +298,9 @@ FORMULAS: Mapping[str, Callable[..., MaybeDim]] = {
 
 
 def macs(formula: Sequence[str | int], node: Operation) -> MaybeDim:
-    """The MACs of a node; None if a size or the formula is unknown."""
+    """The MACs of a node; None if a size or the formula is unknown, or if an attribute is invalid."""
     name, *arguments = formula
     try:
         return FORMULAS[str(name)](node, *arguments)
-    except TooComplex:
+    except (Fault, TooComplex):
         return None

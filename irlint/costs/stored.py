@@ -240,7 +240,7 @@ def _settings(node: Node, call: Call | None, quantized: set[Value]) -> set[int]:
         return set()
     names = signature(call.operator.function).inputs
     found = {index for index, name in enumerate(names) if _is_setting(call.op, name)}
-    if call.op in DEQUANTIZES and node.inputs[0] in quantized:
+    if call.op in DEQUANTIZES and not quantized.isdisjoint(filter(None, node.inputs[:1])):
         found.add(1)
     return found
 

@@ -32,15 +32,15 @@ def that_divides(number: object, near: int, *, least: int = 1) -> str:
     """``that divides 32 (1, 2, 4, 8, 16 or 32)``: with all divisors of at least ``least``, or the nearest ones.
 
     If there are more than ``FEW`` divisors, only the nearest ones to ``near`` are named. None are named for a size that
-    is unknown or no natural number.
+    is unknown, no natural number, or greater than ``LARGEST``.
     """
-    if not isinstance(number, int) or number < 1:
+    if not isinstance(number, int) or not least <= number <= LARGEST:
         return f"that divides {number}"
-    small = [each for each in range(1, isqrt(number) + 1) if number % each == 0] if number <= LARGEST else []
+    small = [each for each in range(1, isqrt(number) + 1) if number % each == 0]
     found = sorted(each for each in {*small, *(number // each for each in small)} if each >= least)
     below, above = [each for each in found if each <= near][-1:], [each for each in found if each > near][:1]
     shown = f" ({either(*found)})" if len(found) <= FEW else f", such as {either(*below, *above)}"
-    return f"that divides {number}{shown if found else ''}"
+    return f"that divides {number}{shown}"
 
 
 def least_help(axis: int, least: object, input: int = 0) -> str:

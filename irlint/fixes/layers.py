@@ -165,7 +165,7 @@ class Intended:
         """Gives a constant an element type that fits its bytes, and that its port, users or ``faulty`` have."""
         from irlint.checks.const_attributes import declared_by_users
 
-        constant, value = self._constant(node), node.outputs[0]
+        constant, value = self._constant(node), node.outputs[0] if node.outputs else None
         shape = constant.tensor.shape if constant is not None else None
         if constant is None or constant.stored is None or shape is None or value is None:
             return
@@ -266,7 +266,7 @@ class Intended:
 
     def _constants_before(self, node: Node) -> list[Node]:
         stored = (each for each in self._nodes if each.op == self.known.format.constant_node)
-        return [each for each in stored if each.outputs[0] in node.inputs]
+        return [each for each in stored if each.outputs and each.outputs[0] in node.inputs]
 
     def _as_users_declare(self, node: Node, *, transposed: bool = False) -> Iterator[tuple[Edit, ...]]:
         """Gives a constant the shape of its users' ports, if its bytes fit. ``transposed``: whether axes move."""
@@ -283,7 +283,7 @@ class Intended:
         order = permuted(constant.tensor.shape or (), sizes)
         if bool(order) is not transposed:
             return
-        dtype, value = constant.tensor.dtype, node.outputs[0]
+        dtype, value = constant.tensor.dtype, node.outputs[0] if node.outputs else None
         if value is None or constant.stored is None or byte_size(dtype or "", elements(sizes)) != constant.stored.size:
             return
         declared = Edit(

@@ -17,6 +17,9 @@ SERIES = 3
 #: Exporters end the name of an output's size with this and the axis, if they do not know the size.
 GENERATED = "_dim_"
 
+#: Numbers of more digits are read as texts.
+NUMBER = re.compile("[0-9]{1,18}")
+
 
 def may_be_renamed(value: Value, node: Node | None, before: Value | None, graph: Graph) -> bool:
     """Whether a value may have had the name of ``before``, by the habits of exporters."""
@@ -53,10 +56,11 @@ def of_misspelled_number(name: str, graph: Graph, unused: Sequence[Value]) -> li
     values = (each for each in (*graph.inputs, *graph.constants, *computed) if each is not None)
     similar = {each: _parts(each.name) for each in values if plain(each.name) == plain(name)}
     for at, number in enumerate(parts):
-        known = [each[at] for each in similar.values() if len(each) == len(parts) and each[at].isdecimal()]
+        known = [each[at] for each in similar.values() if len(each) == len(parts) and NUMBER.fullmatch(each[at])]
         most = max(map(int, known), default=0)
-        is_new = number.isdecimal() and most > 0 and 4 * int(number) > 5 * most
-        for value, others in similar.items() if number.isdecimal() else ():
+        is_number = NUMBER.fullmatch(number) is not None
+        is_new = is_number and most > 0 and 4 * int(number) > 5 * most
+        for value, others in similar.items() if is_number else ():
             is_alone = len(others) == len(parts) and parts[:at] == others[:at] and parts[at + 1 :] == others[at + 1 :]
             if is_alone and (is_new or value in alone) and _is_slip(number, others[at]):
                 found.append(value)

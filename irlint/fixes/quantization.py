@@ -42,7 +42,7 @@ def as_other_users(node: Node, editor: Editor) -> Iterator[Candidate]:
             continue
         if missing and len(user.inputs) >= len(node.inputs) and any(_is_float(value, editor) for _, value in others):
             yield Candidate(tuple(editor.connected(value, node, port) for port, value in missing), EVIDENT, evidence=1)
-        result = user.outputs[0]
+        result = user.outputs[0] if user.outputs else None
         if user in users and not missing and result is not None and result not in node.inputs:
             taken = [port for port, _ in constants]
             ports = (port for port in range(len(node.inputs)) if port not in taken)

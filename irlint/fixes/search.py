@@ -321,11 +321,11 @@ class Search:
         yield chain(lost_nodes.with_lost_pooling([node, *nodes], inputs), of_rank)
         yield chain(inputs.with_unused([node, *nodes], {}), resized(problem, clashing, editor, trials))
         constants = dict.fromkeys(end for value, axis in clashing for end in self.clashes.constants_of(value, axis))
-        values = (value for value, _ in clashing)
-        shapes = [shape_of(value, self.known) for value in (*values, *node.inputs, *node.outputs)]
+        shapes = [shape_of(value, self.known) for value in (*dict(clashing), *node.inputs, *node.outputs)]
         sizes = dict.fromkeys(dim for shape in shapes for dim in shape or () if isinstance(dim, int) and dim > 1)
         if problem.fault.rule in (CHANNELS_MISMATCH, BIAS_MISMATCH) and node.inputs[1:] and node.inputs[1]:
-            constants.update({(node.inputs[1], axis): None for axis in (0, 1)})
+            rank = len(shape_of(node.inputs[1], self.known) or ())
+            constants.update({(node.inputs[1], axis): None for axis in range(min(rank, 2))})
         may_resize_weights = problem.fault.rule in (CHANNELS_MISMATCH, BIAS_MISMATCH, BROADCAST_MISMATCH)
         yield transposed_constants(constants, editor) if problem.is_error else iter(())
         yield editor.constants.resized(constants, sizes, weights=may_resize_weights)

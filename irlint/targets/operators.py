@@ -61,7 +61,7 @@ def version_of(use: Use) -> int | None:
     """The version of a node. For a layer of an IR, the number of its opset, or 0 if the opset has no number."""
     if isinstance(use.version, str):
         number = use.version.removeprefix("opset")
-        return int(number) if number.isdecimal() else 0
+        return int(number) if number.isdecimal() and len(number) <= len("999") else 0
     return use.version
 
 

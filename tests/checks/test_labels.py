@@ -16,6 +16,7 @@ import irlint
 pytestmark = pytest.mark.oracle
 
 TEXTS = ("cat", "1", "1.5", "12abc", " 3", "", "-1", "nan", "inf", "0x1A", "9" * 20, "1e5", "+7", ".5", "-", "\u0661")
+LARGE_TEXTS = (str(2**63 - 1), str(2**63), str(-(2**63)), str(-(2**63) - 1), "1" * 5000, "0" * 5000 + "1", "1e999")
 
 
 def mapped(texts: Sequence[str], dtype: int) -> ModelProto:
@@ -53,7 +54,7 @@ def runs(model: ModelProto, feed: dict[str, Any]) -> bool:
 
 @pytest.mark.parametrize("dtype", ["FLOAT", "DOUBLE", "FLOAT16", "INT8", "INT64", "UINT8", "UINT64", "BOOL"])
 def test_texts_of_numbers(dtype: str) -> None:
-    for text in TEXTS:
+    for text in (*TEXTS, *LARGE_TEXTS):
         model = mapped([text], onnx.TensorProto.DataType.Value(dtype))
         found = [each.severity.value for each in irlint.check(model).findings if each.rule.code == "IRL718"]
         assert found == [] if runs(model, {"x": numpy.zeros(1, "int64")}) else found == ["error"], (text, dtype)
@@ -63,7 +64,7 @@ def test_a_warning_if_some_labels_are_numbers() -> None:
     model = mapped(["1", "two", "3"], onnx.TensorProto.INT64)
     (found,) = irlint.check(model).findings
     assert (found.rule.code, found.severity.value) == ("IRL718", "warning")
-    assert found.message.endswith("no integer is at the beginning of 'two' (1 of 3 labels)")
+    assert found.message.endswith("no 64-bit integer is at the beginning of 'two' (1 of 3 labels)")
     assert runs(model, {"x": numpy.array([0, 2])})
     assert not runs(model, {"x": numpy.array([0, 1])})
 

@@ -104,10 +104,10 @@ def split_up(x: Tensor, axis: int, sizes: Sequence[MaybeDim]) -> tuple[Tensor, .
 def even_sizes(dim: MaybeDim, count: int, axis: int) -> tuple[MaybeDim, ...]:
     """The sizes of ``count`` equal parts of an axis. Raises a ``SPLIT_UNEVEN`` fault."""
     if not divides(count, dim, f"axis {axis} is split into {count} equal parts"):
+        parts = f"split axis {axis} into a number of parts {that_divides(dim, count, least=2)}, " if dim != 1 else ""
         raise SPLIT_UNEVEN.fault(
             f"axis {axis} of input 0 is {dim}, which is not a multiple of {count}, the number of parts",
-            help=f"split axis {axis} into a number of parts {that_divides(dim, count, least=2)}, write the sizes, or "
-            f"{multiple_help(axis, count)}",
+            help=f"{parts}write the sizes, or {multiple_help(axis, count)}",
             input=0,
             marks=((0, axis),),
         )

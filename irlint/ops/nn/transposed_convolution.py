@@ -5,7 +5,7 @@ from __future__ import annotations
 from irlint.dims import Shape, at_least, product
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import reaches, warn
-from irlint.model.tensor import INTEGERS, Tensor
+from irlint.model.tensor import CONTENTS_LIMIT, INTEGERS, Tensor
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_range
 from irlint.ops.shared.axes import Floats, Ints
@@ -258,10 +258,9 @@ def ov_convolution_backprop_data(
 
 
 def _list_of_length(output_shape: Tensor | None) -> Ints:
-    """A list of ones as long as ``output_shape``; empty if the length is unknown."""
-    if output_shape is None or not output_shape.shape or not isinstance(output_shape.shape[0], int):
-        return ()
-    return (1,) * output_shape.shape[0]
+    """A list of ones as long as ``output_shape``; empty if the length is unknown or too large."""
+    count = output_shape.shape[0] if output_shape is not None and output_shape.shape else None
+    return (1,) * count if isinstance(count, int) and count <= CONTENTS_LIMIT else ()
 
 
 def _stated_sizes(output_shape: Tensor, count: int) -> Shape:

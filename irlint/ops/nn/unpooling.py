@@ -5,7 +5,7 @@ from __future__ import annotations
 from irlint.dims import MaybeDim, Shape, product, quotient
 from irlint.findings.statements import agree, divides, reaches
 from irlint.findings.wording import counted
-from irlint.model.tensor import Tensor, shape_text
+from irlint.model.tensor import CONTENTS_LIMIT, Tensor, shape_text
 from irlint.ops import onnx
 from irlint.ops.shared.attributes import expect_range
 from irlint.ops.shared.axes import Ints
@@ -100,9 +100,10 @@ def col2im(
 
 
 def _spatial_count(image_shape: Tensor, block_shape: Tensor, *lists: Ints | None) -> int | None:
+    """The number of spatial axes; None if it is unknown or too large."""
     lengths = [x.shape[0] for x in (image_shape, block_shape) if x.shape is not None and len(x.shape) == 1]
     known = [length for length in lengths if isinstance(length, int)] + [len(values) for values in lists if values]
-    return known[0] if known else None
+    return known[0] if known and known[0] <= CONTENTS_LIMIT else None
 
 
 def _block_count(image: Shape, window: Window) -> MaybeDim:

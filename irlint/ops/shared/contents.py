@@ -55,6 +55,12 @@ def static(shape: Shape) -> tuple[int, ...]:
     return shape  # type: ignore[return-value]
 
 
+def is_spread(shape: Shape | None, onto: Shape) -> bool:
+    """Whether a tensor of the static shape ``shape`` can be broadcast to the static shape ``onto``."""
+    pairs = zip(reversed(shape or ()), reversed(onto))
+    return shape is not None and len(shape) <= len(onto) and all(dim in (1, wanted) for dim, wanted in pairs)
+
+
 def spread(value: Contents, shape: Shape, onto: Shape) -> Contents:
     """The values of a static tensor, broadcast to the static shape ``onto``."""
     if shape == onto:
