@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import onnx
 import onnx.parser
 import pytest
 
 import irlint
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
 #: A number of more digits than Python converts to an integer.
 LONG = "9" * 5000
@@ -25,6 +29,8 @@ GRAPHS = {
         'default_string = "0"> (x) y = Cast <to = 7> (a) }'
     ),
     "a billion spatial axes": "(float[1,4,4] x, int64[1000000000] s) => (y) { y = Col2Im (x, s, s) }",
+    "an axis of one element in four parts": "(float[1] x) => (a, b, c, d) { a, b, c, d = Split (x) }",
+    "a large axis in four parts": "(float[8589934593] x) => (a, b, c, d) { a, b, c, d = Split (x) }",
     "no letter in an equation": '(float[3] x) => (y) { y = Einsum <equation = "_"> (x) }',
     "a divisor of more axes than the declared result": (
         "(float[2,3] x) => (float[2,3] y) <float[2,2,2] d = {1,0,0,2,2,0,1,5}> { y = Div (z, d) }"
@@ -110,3 +116,11 @@ def test_an_unused_layer_with_a_large_id() -> None:
     relus = [f'<layer id="{id}" name="n{id}" type="ReLU" version="opset1">{port}</layer>' for id in (1, 10**15)]
     edges = [("0", "0", "1", "0"), ("1", "1", "2", "0"), ("0", "0", str(10**15), "0")]
     read_to_the_end(document([parameter(0, "2"), *relus, RESULT.replace("{ID}", "2")], edges), "m.xml")
+
+
+def test_a_constant_without_outputs() -> None:
+    path = FIXTURES / "openvino/bad/IRL751-attention-scale-zero.xml"
+    text = path.read_text("utf-8").replace('shape="1,2,4"', 'shape="1"').replace(' causal="false"', '')
+    start = text.index("<output>", text.index('name="scale"'))
+    end = text.index("</output>", start) + len("</output>")
+    read_to_the_end((text[:start] + text[end:]).encode(), "m.xml")
