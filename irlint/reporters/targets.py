@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Any
@@ -61,8 +60,15 @@ class Shared:
 
 
 def by_runtime(found: dict[str, Any]) -> dict[str, Entries]:
-    """The entries of each runtime, oldest first."""
-    return {name: list(entries) for name, entries in groupby(found["targets"], key=lambda each: each["name"])}
+    """The entries of each runtime, oldest first, and each release once."""
+    entries: dict[str, dict[str, dict[str, Any]]] = {}
+    for each in found["targets"]:
+        entries.setdefault(each["name"], {})[each["release"]] = each
+    return {name: sorted(of_name.values(), key=_numbers) for name, of_name in entries.items()}
+
+
+def _numbers(entry: dict[str, Any]) -> list[int]:
+    return [int(part) for part in entry["release"].split(".")]
 
 
 def shared(runtimes: dict[str, Entries]) -> list[Shared]:
@@ -95,14 +101,26 @@ def more(count: int) -> str:
 
 
 def spans(entries: Entries, places: Sequence[int]) -> str:
-    """The releases of the entries at ``places`` as a text, such as ``1.15 to 1.17, 1.19``."""
+    """The releases of the entries at ``places`` as a text, such as ``1.15 to 1.17, 1.19``.
+
+    No measured release is between two neighbors of a range.
+    """
     parts: list[list[int]] = []
     for at in places:
-        if parts and at == parts[-1][-1] + 1:
+        if parts and at == parts[-1][-1] + 1 and _are_neighbors(entries[at - 1], entries[at]):
             parts[-1].append(at)
         else:
             parts.append([at])
     return ", ".join(_span(entries, part) for part in parts)
+
+
+def _are_neighbors(entry: dict[str, Any], later: dict[str, Any]) -> bool:
+    from irlint.targets import tables
+    from irlint.targets.tables import short
+
+    measured = [short(each) for each in tables.releases(entry["name"])]
+    pair = [entry["release"], later["release"]]
+    return pair in [measured[at : at + 2] for at in range(len(measured) - 1)]
 
 
 def _span(entries: Entries, part: list[int]) -> str:
@@ -205,7 +223,7 @@ def advice(stamp: dict[str, Any]) -> str:
 
     parts = []
     for name, running in by_runtime({"targets": stamp["runs"]}).items():
-        entries = [{"release": short(each)} for each in tables.releases(name)]
+        entries = [{"name": name, "release": short(each)} for each in tables.releases(name)]
         releases = {each["release"] for each in running}
         parts.append(f"{name} {spans(entries, [at for at, each in enumerate(entries) if each['release'] in releases])}")
     return f"save with opset {stamp['opset']} and IR version {stamp['ir_version']}: runs on {'; '.join(parts)}"

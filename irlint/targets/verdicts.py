@@ -23,6 +23,9 @@ RUNTIMES = tuple(dict.fromkeys(name for form in FORMATS for name in form.runtime
 
 RUNS, REFUSED, UNKNOWN = "runs", "refused", "unknown"
 
+#: A number of a release has at most this many digits.
+DIGITS = 9
+
 
 @record
 class Target:
@@ -57,7 +60,7 @@ def target(text: str) -> Target:
     releases = [short(each) for each in tables.releases(name)]
     if not at:
         return Target(name, releases[-1], len(releases) - 1)
-    if not asked or not all(part.isdecimal() for part in asked.split(".")):
+    if not all(part.isdecimal() and len(part) <= DIGITS for part in asked.split(".")):
         raise ValueError(f"target {text!r}: a release is a number such as {releases[-1]}")
     wanted = _numbers(asked)
     if len(wanted) == 1 and wanted < _numbers(releases[0])[:1]:

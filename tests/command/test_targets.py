@@ -123,6 +123,15 @@ def test_a_named_release_decides_the_status(model: Path, named: str, status: int
     assert f"{entry['name']}@{entry['release']}" == named
 
 
+def test_releases_in_any_order() -> None:
+    done = run("targets", GOOD, *(f"--target={each}" for each in ("openvino@2025.0", "onnxruntime@1.30")))
+    assert "\n  onnxruntime  1.30\n" in done.stdout
+    named = ("onnxruntime@1.30", "openvino@2025.0", "onnxruntime@1.28", "onnxruntime@1.29", "onnxruntime@1.26")
+    done = run("targets", GOOD, *(f"--target={each}" for each in named))
+    assert "\n  onnxruntime  1.26, 1.28 to 1.30\n" in done.stdout
+    assert run("targets", GOOD, "--target", f"onnxruntime@{'1' * 5000}").returncode == 2
+
+
 def test_wrong_named_targets_end_the_run(model: Path) -> None:
     done = run("targets", model, "--target", "onnxruntim")
     assert (done.returncode, done.stdout) == (2, "")
