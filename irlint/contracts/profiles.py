@@ -224,9 +224,10 @@ def _split(texts: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
 
 
 def progression(sizes: Sizes) -> Progression:
-    """The longest progression in a set that is not empty. Of several longest ones, that with the smallest step.
+    """The longest progression in a set that is not empty, with a step that divides the modulus of the set.
 
-    An infinite progression is longer than a finite one. In a finite set, only sizes up to FARTHEST are examined.
+    Of several longest ones, that with the smallest step, then the last one if they are finite. An infinite progression
+    is longer than a finite one, and an interval that ends beyond FARTHEST counts as infinite.
     """
     if sizes.greatest is not None and sizes.greatest > FARTHEST:
         found = progression(_without_far_ends(sizes))
@@ -276,8 +277,10 @@ def _last(found: Progression, sizes: Sizes) -> int:
 
 
 def _with_completeness(first: int, step: int, last: int | None, sizes: Sizes) -> Progression:
-    """The progression. It is complete if it has all examined sizes of the set."""
+    """The progression. It is complete if it has all sizes of the set up to FARTHEST."""
     found = Progression(first, step, last)
-    end = sizes.greatest if sizes.greatest is not None else first + 4 * sizes.modulus + 64
+    limits = [limit for intervals in sizes.classes for interval in intervals for limit in interval if limit is not None]
+    # Above all limits of intervals, the set is periodic.
+    end = (max(first // sizes.modulus, *limits) + 2) * sizes.modulus
     is_complete = all(size in found for size in sizes.elements(min(end, FARTHEST)))
     return replaced(found, is_complete=is_complete)

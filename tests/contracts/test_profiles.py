@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import irlint
 from irlint.contracts.contract import Condition, Contract, contract_of
 from irlint.contracts.formulas import Formula
-from irlint.contracts.profiles import profile_of, progression, sizes_near
-from irlint.contracts.sizes import joined, met, solved
+from irlint.contracts.profiles import Progression, profile_of, progression, sizes_near
+from irlint.contracts.sizes import Sizes, joined, met, solved
 from irlint.dims import symbol
 from irlint.findings.statements import Relation, Requirement
 from irlint.inference.known import Demand
@@ -372,6 +372,12 @@ def test_a_progression_lies_within_its_sizes(parts: list[Any]) -> None:
     assert within
     assert all(size in sizes for size in within)
     assert found.is_complete == (within == list(sizes.elements(399)))
+
+
+def test_a_progression_without_sizes_far_behind_its_start() -> None:
+    sizes = Sizes(2, (((1, None),), ((250, 255),)))
+    assert progression(sizes) == Progression(2, 2, None, is_complete=False)
+    assert progression(Sizes(2, (((1, None),), ()))).is_complete
 
 
 @pytest.mark.parametrize(("names", "key"), [('names="images,data"', '"images": [-1, 3],'), ("", "0: [-1, 3],  # in")])
