@@ -16,7 +16,7 @@ from irlint.fixes.trials import limits_sizes
 from irlint.inference.origins import inputs_of
 from irlint.lazy_typing import Any
 from irlint.model import Node, Problem, Value
-from irlint.model.order import downstream
+from irlint.model.order import downstream, uses
 from irlint.model.tensor import FLOATS, INTEGERS, Tensor, Type
 from irlint.ops.shared.axes import PERM_LENGTH
 from irlint.ops.shared.expectations import INPUT_RANK_REFUSED
@@ -161,7 +161,9 @@ def transposed_before(node: Node, nodes: Sequence[Node], editor: Editor) -> Iter
     undone = {order: downstream(each, editor.graph) for order, each in transposes if order}
     # A Transpose whose input only it uses can take another order of axes instead.
     for at, each in enumerate((node, *nodes)):
-        places = [(each, 0)] if each.op != TRANSPOSE else _uses(each.inputs[0], editor)
+        first = each.inputs[0] if each.inputs else None
+        users = editor.users.get(first, ()) if first is not None else ()
+        places = [(each, 0)] if each.op != TRANSPOSE else uses(first, users)
         if each.op == TRANSPOSE and len(places) == 1:
             continue
         given = inputs_of(each, editor.known)[:1]
@@ -172,12 +174,6 @@ def transposed_before(node: Node, nodes: Sequence[Node], editor: Editor) -> Iter
             if len(order) == rank and (is_undone or order in layouts(rank)):
                 edits = (editor.inserted(TRANSPOSE, *use, (("perm", order),)) for use in places)
                 yield Candidate(tuple(edits), POSSIBLE, each, evidence=-at)
-
-
-def _uses(value: Value | None, editor: Editor) -> list[tuple[Node, int]]:
-    """(node, input) for all uses of a value."""
-    users = editor.users.get(value, ()) if value is not None else ()
-    return [(user, port) for user in users for port, each in enumerate(user.inputs) if each is value]
 
 
 def transposed_constants(ends: Iterable[tuple[Value, int]], editor: Editor) -> Iterator[Candidate]:

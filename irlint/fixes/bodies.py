@@ -13,7 +13,7 @@ from irlint.fixes.search import Found, Search
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers
 from irlint.model import Graph, Problem
-from irlint.model.order import graphs
+from irlint.model.order import graphs, uses
 from irlint.records import replaced
 
 #: The search ends after this many edits that do not pass the check of the file.
@@ -60,7 +60,7 @@ def _reading_casts(problem: Problem, known: Known, graph: Graph) -> Iterator[tup
     for value in graph.captured:
         casts = [node for node in main.nodes if node.op == CAST and value in node.inputs]
         result = casts[0].outputs[0] if len(casts) == 1 and casts[0].outputs else None
-        places = [(node, port) for node in graph.nodes for port, each in enumerate(node.inputs) if each is value]
+        places = uses(value, graph.nodes)
         if result is not None and places:
             edits = (makers.connected(result, node, port) for node, port in places)
             yield tuple(replaced(edit, graph=problem.graph) for edit in edits)

@@ -19,7 +19,7 @@ from irlint.fixes.other_values import EVIDENT, ONLY_SUGGESTED, POSSIBLE, PROBABL
 from irlint.fixes.surroundings import Surroundings
 from irlint.inference.origins import inputs_of
 from irlint.model import Node, Value
-from irlint.model.order import downstream, used_values
+from irlint.model.order import downstream, used_values, uses
 from irlint.model.tensor import FLOATS, Tensor, Type
 from irlint.records import replaced
 
@@ -78,8 +78,7 @@ class Inputs:
 
     def _keeps_user(self, node: Node, gone: Container[object], connected: Container[str], lost: Set[Node]) -> bool:
         for value in (each for each in node.outputs if each is not None):
-            users = self.users.get(value, ())
-            ports = ((user, port) for user in users for port, each in enumerate(user.inputs) if each is value)
+            ports = uses(value, self.users.get(value, ()))
             if value.name in connected or value in self._used_by_others:
                 return True
             if any(user not in lost and (user.index, port) not in gone for user, port in ports):
@@ -247,10 +246,9 @@ class Inputs:
         return maker.node if maker is not None else None
 
     def _at_every_user(self, value: Value, before: Value | None) -> tuple[Edit, ...]:
-        users = dict.fromkeys(self.users.get(before, ()) if before is not None else ())
-        places = ((user, port) for user in users for port, given in enumerate(user.inputs) if given is before)
+        users = self.users.get(before, ()) if before is not None else ()
         called = self.editor.called_unused(value)
-        return tuple(self.editor.connected(value, user, port, called) for user, port in places)
+        return tuple(self.editor.connected(value, user, port, called) for user, port in uses(before, users))
 
     def connected_as_in_other_blocks(self, node: Node) -> Iterator[Candidate]:
         """Connects a node as its twins are connected, or as the siblings whose names differ only in numbers."""

@@ -22,7 +22,7 @@ from irlint.inference.known import Known
 from irlint.inference.origins import inputs_of, shape_of
 from irlint.lazy_typing import Any
 from irlint.model import Node, Problem, Value
-from irlint.model.order import downstream
+from irlint.model.order import downstream, uses
 from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Tensor, Type
 from irlint.records import replaced
 
@@ -101,7 +101,7 @@ def inserted_as_declared(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Cand
         users = inputs.users.get(value, ()) if value is not None else ()
         results = [each for user in users for each in user.outputs]
         if _has_declared_shape(value, inputs) and not any(_has_declared_shape(each, inputs) for each in results):
-            places = [(user, port) for user in users for port, given in enumerate(user.inputs) if given is value]
+            places = uses(value, users)
             copies = (tuple(inputs.editor.copied(each, *place) for place in places) for each in templates)
             perm = _order_of_lost(value, inputs)
             inserted = [inputs.editor.inserted(TRANSPOSE, *place, (("perm", perm),)) for place in places if perm]
@@ -215,7 +215,7 @@ def with_lost_pooling(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candida
         ):
             continue
         values = {value for each in found for value in (*each.inputs, *each.outputs)}
-        example = found[0].outputs[0]
+        example = found[0].outputs[0] if found[0].outputs else None
         for node in (each for each in nodes if each.op != op):
             for port, value in enumerate(node.inputs):
                 if value is None or example is None or value in values or not inputs.is_made(value):
@@ -264,12 +264,12 @@ def before_all_faulty(edit: Edit, inputs: Inputs, faulty: set[Node]) -> tuple[Ed
     node, value = inputs.edited(edit)
     if value is None or edit.kind != "insert":
         return None
-    users = [each for each in inputs.users.get(value, ()) if each in faulty]
-    places = [(user, port) for user in users for port, given in enumerate(user.inputs) if given is value]
+    users = [each for each in dict.fromkeys(inputs.users.get(value, ())) if each in faulty]
     if len(users) < SEVERAL or node not in users:
         return None
     return tuple(
-        inputs.editor.inserted(edit.name, user, port, edit.value, edit.called, edit.inputs) for user, port in places
+        inputs.editor.inserted(edit.name, user, port, edit.value, edit.called, edit.inputs)
+        for user, port in uses(value, users)
     )
 
 
@@ -280,7 +280,7 @@ def lost_at_twins(problem: Problem, known: Known) -> Iterator[Edits]:
     if graph is None or value is None or value in graph.outputs or known.format.ports_declare:
         return
     blocks = blocks_of(known, graph)
-    users = [(node, port) for node in graph.nodes for port, each in enumerate(node.inputs) if each is value]
+    users = uses(value, graph.nodes)
     found: dict[Edits, None] = {}
     for twin in blocks.twins(users[0][0]) if users else ():
         node, port = users[0]

@@ -12,7 +12,7 @@ from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.other_values import EVIDENT, FLAGS
 from irlint.lazy_typing import Any
 from irlint.model import Node
-from irlint.model.order import downstream
+from irlint.model.order import downstream, uses
 
 
 def as_all_siblings(node: Node, editor: Editor) -> Iterator[Candidate]:
@@ -50,8 +50,7 @@ def without_odd_transpose(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Can
         maker = inputs.node_of(before)
         if node.op != TRANSPOSE or value is None or before is None or maker is None or value in inputs.graph.outputs:
             continue
-        users = inputs.users.get(value, ())
-        places = [(user, port) for user in users for port, given in enumerate(user.inputs) if given is value]
+        places = uses(value, inputs.users.get(value, ()))
         counts = [_count_at_siblings(user, port, maker.op, inputs) for user, port in places]
         if counts and min(counts) >= SEVERAL:
             called = f"{inputs.editor.called(before)}, without the {node.op},"

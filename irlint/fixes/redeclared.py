@@ -11,7 +11,7 @@ from irlint.findings.faults import Severity
 from irlint.fixes.inserted import CAST
 from irlint.inference.known import Known
 from irlint.model import Graph, Problem, Value
-from irlint.model.order import downstream, graph_at
+from irlint.model.order import downstream, graph_at, uses
 from irlint.model.tensor import FLOATS, INTEGERS, Tensor
 
 Edits = tuple[Edit, ...]
@@ -40,12 +40,11 @@ def declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
     yield (declared,)
     yield (Edit("constant", "type", problem.graph, name=value.name, value=value.type.dtype),)
     cast = (("to", value.type.dtype),)
-    uses = [(node, port) for node in graph.nodes for port, given in enumerate(node.inputs) if given is value]
     yield (
         declared,
         *(
             Edit("insert", "node", problem.graph, node.label, node.index, CAST, cast, input=port, op=node.op)
-            for node, port in uses
+            for node, port in uses(value, graph.nodes)
         ),
     )
 

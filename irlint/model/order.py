@@ -63,6 +63,12 @@ def users(graph: Graph) -> dict[Value, list[Node]]:
     return found
 
 
+def uses(value: Value | None, nodes: Iterable[Node]) -> list[tuple[Node, int]]:
+    """(node, index of the input) for each use of a value by ``nodes``; [] for None. Repeated nodes count once."""
+    users = dict.fromkeys(nodes if value is not None else ())
+    return [(node, port) for node in users for port, each in enumerate(node.inputs) if each is value]
+
+
 def has_only_constants(graph: Graph | None) -> bool:
     """Whether ONNX Runtime runs no node of a graph, because each node is a Constant or has no inputs and outputs."""
     nodes = graph.nodes if graph is not None else ()

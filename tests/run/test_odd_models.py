@@ -120,7 +120,7 @@ def test_an_unused_layer_with_a_large_id() -> None:
 
 def test_a_constant_without_outputs() -> None:
     path = FIXTURES / "openvino/bad/IRL751-attention-scale-zero.xml"
-    text = path.read_text("utf-8").replace('shape="1,2,4"', 'shape="1"').replace(' causal="false"', '')
+    text = path.read_text("utf-8").replace('shape="1,2,4"', 'shape="1"').replace(' causal="false"', "")
     start = text.index("<output>", text.index('name="scale"'))
     end = text.index("</output>", start) + len("</output>")
     read_to_the_end((text[:start] + text[end:]).encode(), "m.xml")
