@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.wording import counted, listed
 from irlint.inference.known import Known
@@ -13,8 +11,8 @@ from irlint.model.order import graphs, live, used_values
 #: The maximum number of unused layers in a message.
 SHOWN = 3
 
-#: The maximum number of missing ids in a help, and the ids that exporters write.
-MOST_MISSING, ID = 2, re.compile("[0-9]{1,9}")
+#: The maximum number of missing ids in a help. Ids of more digits are ignored.
+MOST_MISSING, DIGITS = 2, 9
 
 WEIGHTS_LEFT_OVER = Rule(
     "IRL720",
@@ -84,7 +82,7 @@ def _unused_layers(known: Known) -> list[Problem]:
 
 def _help_for_unused(ends: list[Node], graph: Graph) -> str:
     """The help: restore layers whose ids are missing, or connect or remove the unused layers."""
-    ids = {int(node.id) for node in graph.nodes if node.id is not None and ID.fullmatch(node.id)}
+    ids = {int(node.id) for node in graph.nodes if node.id and node.id.isdecimal() and len(node.id) <= DIGITS}
     most = max(ids, default=0)
     missing = [each for each in range(most) if each not in ids] if most < len(ids) + MOST_MISSING else []
     these = listed([f"layer {node.id}" for node in ends[:SHOWN]])
