@@ -54,7 +54,7 @@ def earlier_of_other_rank(node: Node, inputs: Inputs) -> Iterator[Candidate]:
                     yield replaced(_connected(node, port, found, inputs), grade=ONLY_SUGGESTED)
 
 
-def of_other_rank(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
+def with_other_output(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
     """Connects another output of the node that computes an input, such as the last state of an LSTM. Its element type
     is the same, and its number of axes differs."""
     several = {value for each in inputs.graph.nodes if len(each.outputs) > 1 for value in each.outputs}

@@ -60,9 +60,9 @@ from irlint.fixes.rewired import (
     earlier_of_other_rank,
     exchanged_weights,
     moved_to_other_input,
-    of_other_rank,
     reshaped_weights,
     rewired,
+    with_other_output,
     with_other_trip_count,
     without_repeated,
 )
@@ -317,7 +317,7 @@ class Search:
         before = transposed_before(node, nodes, editor) if problem.is_error else ()
         without = bypassed(node, nodes, inputs) if problem.is_error or limits else ()
         yield chain(self._at_others(nodes, node, editor), without, before)
-        of_rank = of_other_rank([node, *nodes], inputs) if problem.is_error or limits else ()
+        of_rank = with_other_output([node, *nodes], inputs) if problem.is_error or limits else ()
         yield chain(lost_nodes.with_lost_pooling([node, *nodes], inputs), of_rank)
         yield chain(inputs.with_unused([node, *nodes], {}), resized(problem, clashing, editor, trials))
         constants = dict.fromkeys(end for value, axis in clashing for end in self.clashes.constants_of(value, axis))
