@@ -20,8 +20,8 @@ LABEL_NOT_A_NUMBER = Rule(
     "Class labels are converted to numbers, and their texts are no numbers.",
     why=(
         "ONNX Runtime reads the number at the beginning of each text. If there is none, or if the number is too large "
-        "for 64 bits, it fails when it runs the node. If only some of the labels are no numbers, it fails for these "
-        "classes, and this is a warning."
+        "for 64 bits, it fails when it runs the node. If some of the labels are numbers, or the default of the mapping "
+        "is one, it fails only for the other labels, and this is a warning."
     ),
     fix="Remove the Cast and declare what follows as strings, or give the classifier labels that are numbers.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 1]>
@@ -36,8 +36,10 @@ g (int64[3] x) => (int64[3] y) {
     role="value",
 )
 
-#: The attributes with the texts that a node may give, and the attribute with the element type after a conversion.
-LABELS = ("classlabels_strings", "values_strings", "cats_strings")
+#: The attributes with the texts that a node may give, and the attribute with the text for all other inputs.
+LABELS, DEFAULT = ("classlabels_strings", "values_strings", "cats_strings"), "default_string"
+
+#: The attribute with the element type after a conversion.
 TO = "to"
 
 #: What ONNX Runtime reads at the beginning of a text as an integer, and as a float.
@@ -68,23 +70,29 @@ def _of_graph(graph: Graph, known: Known) -> Iterator[Problem]:
         wrong = [each for each in labels if not _is_read(each, dtypes[1] or "")]
         if not wrong:
             continue
+        default = makers[value].attributes.get(DEFAULT)
+        has_number = default is not None and _is_read(_text(default.value), dtypes[1] or "")
         shown, kind = first_few([repr(each) for each in wrong], SHOWN), "number" if dtypes[1] in FLOATS else "integer"
         fault = LABEL_NOT_A_NUMBER.fault(
             f"input 0 is a label of {makers[value].op}, and no 64-bit {kind} is at the beginning of {shown} "
             f"({len(wrong)} of {len(labels)} labels)",
             help="keep the labels as strings and declare what follows as strings, or use labels that are numbers",
             input=0,
-            severity=None if len(wrong) == len(labels) else Severity.WARNING,
+            severity=None if len(wrong) == len(labels) and not has_number else Severity.WARNING,
         )
         yield Problem(fault, graph.path, node, place=node.place)
 
 
 def _labels(node: Node, known: Known) -> list[str]:
-    """The texts that a node may give; [] if they are unknown."""
+    """The texts that a node may give, without its default; [] if they are unknown."""
     call = known.calls.get(node)
     given = (call.attributes or {}) if call is not None else {}
     found = next((given[name] for name in LABELS if given.get(name)), ())
-    return [each.decode("utf-8", "replace") if isinstance(each, bytes) else str(each) for each in found]
+    return [_text(each) for each in found]
+
+
+def _text(label: object) -> str:
+    return label.decode("utf-8", "replace") if isinstance(label, bytes) else str(label)
 
 
 def _is_read(text: str, dtype: str) -> bool:

@@ -106,8 +106,8 @@ def _common(parts: list[str], others: list[str]) -> int:
 
 
 def _with_other_ends(name: str, graph: Graph, unused: list[Value], is_outer: bool) -> list[Value]:
-    """The values whose names differ from ``name`` by a mark, and the only unused value if its name or ``name`` is the
-    beginning of the other one: ``x_renamed`` and ``x``."""
+    """The values of an outer graph whose names differ from ``name`` by a mark. Without any, the only unused value,
+    if its name or ``name`` is the beginning of the other one: ``x_renamed`` and ``x``."""
     found = [each for each in definitions_of(graph) if is_marked(each.name, name, graph)] if is_outer else []
     for each in unused if len(unused) == 1 and not found else ():
         short, long = sorted((each.name, name), key=len)

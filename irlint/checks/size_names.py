@@ -94,7 +94,7 @@ def _wrong_values(found: Collection[Problem], graph: Graph, known: Known) -> set
 def _clash(
     places: Sequence[Place], wrong: Collection[Value | None], known: Known, inputs: Container[str]
 ) -> tuple[Place, Place] | None:
-    """The first two places of a name whose sizes certainly differ. Two axes of the same initializer are not
+    """The first two places of a name whose sizes certainly differ. Two axes of the same input or initializer are not
     compared."""
     first: dict[Dim, Place] = {}
     for place in places:
@@ -179,7 +179,8 @@ def _shared_name_problem(
 
 
 def _shared_name(graph: Graph, places: Mapping[str, Sequence[Place]]) -> str | None:
-    """The only name of input sizes. None if inputs have several names, or if the name is on one axis only."""
+    """The only name of input sizes. None if inputs have several names, or if the name is always on the same axis, such
+    as axis 0 of several inputs."""
     inputs = set(graph.inputs)
     axes = {name: {place.axis for place in each if place.value in inputs} for name, each in places.items()}
     named = [name for name, each in axes.items() if each]
@@ -192,7 +193,7 @@ def _symbols(demand: Demand) -> frozenset[str]:
 
 
 def _is_unmet_condition_on(demand: Demand, name: str) -> bool:
-    """Whether a condition involves only ``name``, and is false for every size of LEAST or more."""
+    """Whether an unconditional demand involves only ``name``, and is false for every size of LEAST or more."""
     return not demand.when and _symbols(demand) == {name} and _is_unmet(demand, (name,))
 
 

@@ -64,7 +64,7 @@ def changes_rank(best: Sequence[Tried]) -> bool:
 
 
 def is_doubted(best: Sequence[Tried], others: Sequence[tuple[Edit, ...]]) -> bool:
-    """Whether the best candidate fixes several problems, and another declared shape of an input fixes them, too.
+    """Whether the best candidate fixes several problems, and another declaration fixes them, too.
 
     A wrong number in one place rarely causes several problems, and a wrong input does so often.
     """
@@ -87,7 +87,8 @@ def _changed_values(candidate: Candidate, inputs: Inputs) -> Iterator[str]:
 
 
 def _is_far_fetched(candidate: Candidate) -> bool:
-    """Whether a candidate swaps inputs, inserts several nodes or a Flatten, is a last resort, or declares odd sizes."""
+    """Whether a candidate swaps inputs, inserts several nodes or a Flatten, declares odd sizes, or is a last resort and
+    changes no weights."""
     if candidate.swaps or (candidate.grade == LAST_RESORT and place(candidate.edits) != WEIGHTS):
         return True
     inserted = [edit.name for edit in candidate.edits if edit.kind == "insert"]

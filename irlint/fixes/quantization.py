@@ -24,8 +24,8 @@ Place = tuple[int, Value | None]
 
 
 def as_other_users(node: Node, editor: Editor) -> Iterator[Candidate]:
-    """Connects the scale and zero point of the node that quantizes the data, or those of another node that uses the
-    same scale, or the result of that node.
+    """Connects the scale and zero point of the node that quantizes the data, or those of another node that uses one of
+    the node's constants, or the result of a node that uses its scale.
 
     A QuantizeLinear and its DequantizeLinear have the same scale and zero point.
     """
@@ -100,7 +100,7 @@ def _parameters(node: Node, name: str, inputs: Sequence[Formal]) -> Mapping[str,
 def _quantizer(value: Value, editor: Editor) -> Node | None:
     """The node that gives data their scale: nodes that pass the data on with their element type have no scale."""
     types = editor.known.types
-    for _ in range(PASSED):
+    for _ in range(PASSED + 1):
         maker = editor.makers.of(value)
         node = maker.node if maker is not None and maker.constant is None else None
         if node is None or any(each.name.endswith(SCALE) for each in _formal(editor.known.calls.get(node))):

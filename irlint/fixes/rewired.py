@@ -131,7 +131,7 @@ def bypassed(node: Node, nodes: Sequence[Node], inputs: Inputs) -> Iterator[Cand
             count = 1 if is_first else -1 if is_usual else int(not is_transposed)
             yield Candidate((_without(before, node, port, inputs),), PROBABLE, evidence=count)
     for each in nodes:
-        value = each.outputs[0]
+        value = each.outputs[0] if each.outputs else None
         before = before_operator(value, TRANSPOSE, inputs.makers)
         users = inputs.users.get(value, ()) if value is not None else ()
         if before is not None and users and all(_gives_shape(user, value, inputs) for user in users):
@@ -157,7 +157,8 @@ def _maker_at(node: Node, port: int, inputs: Inputs) -> Node | None:
 
 
 def _gives_shape(node: Node, value: Value | None, inputs: Inputs) -> bool:
-    known = inputs.known.types.get(node.outputs[0]) if node.outputs[0] is not None else None
+    result = node.outputs[0] if node.outputs else None
+    known = inputs.known.types.get(result) if result is not None else None
     return isinstance(known, Tensor) and known.value is not None and known.value == shape_of(value, inputs.known)
 
 

@@ -54,12 +54,12 @@ class Suggestion:
 
     @property
     def may_be_of_weights(self) -> bool:
-        """Whether weights of another shape may be the cause: nothing is fixed, or sizes change without support."""
+        """Whether weights of another shape may be the cause: no edits are written, or sizes change without support."""
         return (not self.supported and place(self.alternatives[0]) in SIZED) or self.fix is None
 
     @property
     def fix(self) -> Fix | None:
-        """The edits, if there is only one alternative that can be written."""
+        """The edits, if they can be written, and if there is no other alternative."""
         if len(self.alternatives) > 1 or not (self.sure and self.written) or self.help:
             return None
         return Fix(self.alternatives[0], "unsafe") if all(map(_is_writable, self.alternatives[0])) else None

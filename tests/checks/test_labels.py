@@ -41,6 +41,16 @@ def mapped(texts: Sequence[str], dtype: int) -> ModelProto:
     return onnx.helper.make_model(onnx.helper.make_graph(nodes, "g", *ends), opset_imports=opsets, ir_version=8)
 
 
+def test_a_default_that_is_a_number() -> None:
+    model = mapped(["cat", "dog"], onnx.TensorProto.INT64)
+    (default,) = [each for each in model.graph.node[0].attribute if each.name == "default_string"]
+    default.s = b"0"
+    assert runs(model, {"x": numpy.full(1, 7, "int64")})
+    assert not runs(model, {"x": numpy.zeros(1, "int64")})
+    (found,) = [each for each in irlint.check(model).findings if each.rule.code == "IRL718"]
+    assert found.severity.value == "warning"
+
+
 def runs(model: ModelProto, feed: dict[str, Any]) -> bool:
     import onnxruntime
 

@@ -21,6 +21,7 @@ NODES = [
     ("another scale as well", "q = QuantizeLinear (x, s, z) y = DequantizeLinear (q, s, z)", "(q, s, z)", "(q, r, a)", "connect `s` as input 1, and connect `z` as input 2"),
     ("an omitted zero point", "q = QuantizeLinear (x, s) y = DequantizeLinear (q, s)", "(q, s)", "(q, s, a)", "= leave input 2 empty"),
     ("a Transpose between both nodes", "q = QuantizeLinear (x, s, z) t = Transpose <perm = [1,0]> (q) y = DequantizeLinear (t, s, z)", "(t, s, z)", "(t, s, a)", "= connect `z` as input 2"),
+    ("four nodes between both nodes", "q = QuantizeLinear (x, s, z) a1 = Transpose <perm = [1,0]> (q) a2 = Identity (a1) a3 = Transpose <perm = [1,0]> (a2) t = Identity (a3) y = DequantizeLinear (t, s, z)", "(t, s, z)", "(t, r, a)", "connect `s` as input 1, and connect `z` as input 2"),
     ("the data of a product", "q = QuantizeLinear (x, s, z) c = QLinearMatMul (q, s, z, w, r, a, r, v) y = DequantizeLinear (c, r, v)", "(q, s, z, w", "(q, s, a, w", "= connect `z` as input 2"),
     ("the result of a product", "q = QuantizeLinear (x, s, z) c = QLinearMatMul (q, s, z, w, r, a, r, v) y = DequantizeLinear (c, r, v)", "(c, r, v)", "(c, r, a)", "= connect `v` as input 2"),
 ]  # fmt: skip

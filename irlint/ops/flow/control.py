@@ -256,7 +256,8 @@ def _known_count(
 
 
 def _numbers(number: Tensor, m: Tensor | None, condition: Type | None) -> Tensor:
-    """The iteration number. Its range is known if the trip count is known and the condition never ends the loop."""
+    """The iteration number. Its range is known if the trip count is known and at least 1, and the condition never ends
+    the loop."""
     count = _count(m)
     if count is None or not truth(condition) or not at_least(count, 1):
         return number
@@ -293,7 +294,8 @@ def _has_known_limit(m: Tensor | None) -> bool:
 
 
 def _trips(m: Tensor | None, before: Type | None, after: Type | None, *, never: bool) -> MaybeDim:
-    """The number of iterations; None if the condition ``before`` or ``after`` an iteration may end the loop."""
+    """The number of iterations; None if the trip count is unknown, or if the condition ``before`` or ``after`` an
+    iteration may end the loop."""
     if never:
         return 0
     return _count(m) if truth(before) and truth(after) else None

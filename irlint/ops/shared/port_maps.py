@@ -135,7 +135,8 @@ def read_values(body: Graph) -> set[Value | None]:
 
 
 def ordered(entries: Entries, kind: str) -> tuple[PortMapEntry, ...]:
-    """The first entry of each external port, in the order of the port ids. ``kind`` is "input" or "output"."""
+    """The first entry of each external port with an id of at least 0, in the order of the ids. ``kind`` is "input" or
+    "output"."""
     found: dict[int, PortMapEntry] = {}
     for entry in entries:
         if entry.kind == kind and entry.external_port_id is not None and entry.external_port_id >= 0:

@@ -120,9 +120,12 @@ def want_small_constants(root: Element, weights: WeightsFile) -> None:
         return
     spans = []
     for data in root.iter("data"):
-        offset, size = data.get("offset", ""), data.get("size", "")
-        if offset.isdecimal() and size.isdecimal() and 0 < int(size) <= 8 * CONTENTS_LIMIT:
-            spans.append((int(offset), int(offset) + int(size)))
+        try:
+            offset, size = natural(data.get("offset", "")), natural(data.get("size", ""))
+        except ValueError:
+            continue
+        if 0 < size <= 8 * CONTENTS_LIMIT:
+            spans.append((offset, offset + size))
     try:
         weights.file.want(spans)  # type: ignore[attr-defined]
     except OSError:
