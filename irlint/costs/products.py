@@ -229,7 +229,7 @@ def _linear_attention(node: Operation) -> MaybeDim:
     heads, shared = node.attribute("q_num_heads", 0), node.attribute("kv_num_heads", 0)
     if query is None or value is None or heads < 1 or shared < 1:
         return None
-    key_size, value_size = (state[-2], state[-1]) if state else (query // heads, value // shared)
+    key_size, value_size = (state[-2], state[-1]) if state and len(state) > 1 else (query // heads, value // shared)
     updates = 2 if "delta" in node.attribute("update_rule", "gated_delta") else 1
     return product((rows, max(heads, shared) + updates * shared, key_size, value_size))
 

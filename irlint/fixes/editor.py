@@ -225,7 +225,11 @@ class Editor(NodeEdits):
                     if sum(similar.values()) >= VERY_MANY:
                         continue
                     grade = POSSIBLE
-                elif name == STRIDES and max(other) > 2 and (other != self.window(node) or set(value or (1,)) != {1}):
+                elif (
+                    name == STRIDES
+                    and max(other, default=0) > 2
+                    and (other != self.window(node) or set(value or (1,)) != {1})
+                ):
                     grade = POSSIBLE
                 edit = self.attribute(node, name, other, value)
                 count = count or int(other == default and ("axis" not in name or node.op == FLATTEN))
@@ -433,7 +437,7 @@ def _lies_on_equal_sizes(shape: Shape, others: Sequence[Shape]) -> bool:
 
 def _is_regular(window: Sequence[int], before: Sequence[int] | None) -> bool:
     """Whether a window has equal sizes and, if it has one axis, differs by more than 1 from the old window."""
-    several = len(window) > 1 or not before or abs(window[0] - before[0]) > 1
+    several = len(window) != 1 or not before or abs(window[0] - before[0]) > 1
     return len(set(window)) == 1 and several
 
 

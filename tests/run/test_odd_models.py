@@ -31,6 +31,16 @@ GRAPHS = {
     "a billion spatial axes": "(float[1,4,4] x, int64[1000000000] s) => (y) { y = Col2Im (x, s, s) }",
     "an axis of one element in four parts": "(float[1] x) => (a, b, c, d) { a, b, c, d = Split (x) }",
     "a large axis in four parts": "(float[8589934593] x) => (a, b, c, d) { a, b, c, d = Split (x) }",
+    "a scalar in windows": (
+        "(float x) => (y) { y = AveragePool <ceil_mode = 2, kernel_shape = [3, 1], strides = [0, 1]> (x) }"
+    ),
+    "a window of no size": (
+        "(float x) => (y) { y = MaxPool <kernel_shape = [1, 0], dilations = [1, 1], pads = [0], strides = [1, 1]> (x) }"
+    ),
+    "a declared state of one axis": (
+        "(float[8,1,1] x, float[4] k, float[8,1,1] v) => (float[8,1,1] y, float[4] s) "
+        "{ y, s = com.microsoft.LinearAttention <kv_num_heads = 1, q_num_heads = 1> (x, k, v) }"
+    ),
     "no letter in an equation": '(float[3] x) => (y) { y = Einsum <equation = "_"> (x) }',
     "a divisor of more axes than the declared result": (
         "(float[2,3] x) => (float[2,3] y) <float[2,2,2] d = {1,0,0,2,2,0,1,5}> { y = Div (z, d) }"
@@ -57,7 +67,7 @@ def read_to_the_end(data: bytes, name: str) -> None:
 @pytest.mark.parametrize("what", GRAPHS)
 def test_odd_onnx_model(what: str) -> None:
     opset = 18 if "Col2Im" in GRAPHS[what] else 17
-    head = f'<ir_version: 8, opset_import: ["" : {opset}, "ai.onnx.ml" : 1]> g '
+    head = f'<ir_version: 8, opset_import: ["" : {opset}, "ai.onnx.ml" : 1, "com.microsoft" : 1]> g '
     read_to_the_end(onnx.parser.parse_model(head + GRAPHS[what]).SerializeToString(), "m.onnx")
 
 
