@@ -20,6 +20,9 @@ HARMLESS = frozenset(
     ["PrimitivesPriority", "cacheable", "originalLayersNames", "InputMemoryFormats", "OutputMemoryFormats", "execOrder"]
 )
 
+#: The annotations of what elements of the layer define. OpenVINO ignores texts of their names.
+ELEMENTS = ("Graph", "Entries", "BackEdges")
+
 
 @record
 class Reading:
@@ -70,7 +73,7 @@ def _reading(node: Node, operator: Operator, rule_signature: Signature) -> Readi
                 reading.unknown.append(written)
         elif attribute.kind != "TEXT":
             reading.arguments[name] = attribute.value
-        else:
+        elif rule_signature.attributes[name][0] not in ELEMENTS:
             _read(node, written, name, operator, rule_signature, reading)
     return reading
 

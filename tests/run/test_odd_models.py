@@ -9,6 +9,7 @@ import onnx.parser
 import pytest
 
 import irlint
+from irlint.ops.shared.port_maps import GOOD
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
@@ -126,6 +127,24 @@ def test_an_unused_layer_with_a_large_id() -> None:
     relus = [f'<layer id="{id}" name="n{id}" type="ReLU" version="opset1">{port}</layer>' for id in (1, 10**15)]
     edges = [("0", "0", "1", "0"), ("1", "1", "2", "0"), ("0", "0", str(10**15), "0")]
     read_to_the_end(document([parameter(0, "2"), *relus, RESULT.replace("{ID}", "2")], edges), "m.xml")
+
+
+@pytest.mark.parametrize("text", ['port_map="1"', 'back_edges="1"', 'body="1"', 'body="1" port_map=""'])
+def test_texts_with_the_names_of_elements(text: str) -> None:
+    port = '<input><port id="0"/></input><output><port id="1" precision="FP32"/></output>'
+    layer = f'<layer id="1" name="t" type="TensorIterator" version="opset1"><data {text}/>{port}</layer>'
+    edges = [("0", "0", "1", "0"), ("1", "1", "2", "0")]
+    read_to_the_end(document([parameter(0, "2"), layer, RESULT.replace("{ID}", "2")], edges), "m.xml")
+
+
+@pytest.mark.oracle
+def test_openvino_ignores_a_text_with_the_name_of_an_element() -> None:
+    import openvino
+
+    text = GOOD.replace('version="opset1"><input>', 'version="opset1"><data port_map="1" back_edges="1"/><input>', 1)
+    assert text != GOOD
+    assert not irlint.check(text.encode(), name="m.xml").findings
+    openvino.Core().read_model(text.encode(), b"")
 
 
 def test_a_constant_without_outputs() -> None:

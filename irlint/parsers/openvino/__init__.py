@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 DEEPEST = 50
 _BODIES = ("body", "then_body", "else_body")
 _PORT_MAPS = ("port_map", "then_port_map", "else_port_map")
+_BACK_EDGES = "back_edges"
 
 
 def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
@@ -266,7 +267,7 @@ class _GraphReader:
             layer.version,
             tuple(layer.given),
             layer.values,
-            {**layer.attributes, **bodies} if bodies else layer.attributes,
+            {**_without_texts_of_elements(layer.attributes), **bodies} if bodies else layer.attributes,
             layer.index,
             layer.place,
             layer.id or None,
@@ -284,10 +285,10 @@ class _GraphReader:
                 found[name] = Attribute(
                     "PORT_MAP", self._port_map(element, layer), place=self._relative(layer, element)
                 )
-        edges = layer.children.get("back_edges")
+        edges = layer.children.get(_BACK_EDGES)
         if edges is not None:
             records = tuple(self._back_edge(edge, layer) for edge in edges.iterchildren("edge"))
-            found["back_edges"] = Attribute("BACK_EDGES", records, place=self._relative(layer, edges))
+            found[_BACK_EDGES] = Attribute("BACK_EDGES", records, place=self._relative(layer, edges))
         for name in _BODIES:
             element = layer.children.get(name)
             if element is not None:
@@ -351,3 +352,8 @@ class _GraphReader:
 def _children(children: dict[str, Element], parent: str, name: str) -> Iterable[Element]:
     element = children.get(parent)
     return () if element is None else element.iterchildren(name)
+
+
+def _without_texts_of_elements(attributes: Mapping[str, Attribute]) -> dict[str, Attribute]:
+    """The attributes without texts that have the names of bodies, port maps or back edges. OpenVINO ignores them."""
+    return {name: each for name, each in attributes.items() if name not in (*_BODIES, *_PORT_MAPS, _BACK_EDGES)}
