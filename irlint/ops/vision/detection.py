@@ -142,7 +142,10 @@ def non_max_suppression(
     center_point_box: int = 0,
     context: Context,
 ) -> Tensor:
-    """ONNX NonMaxSuppression: [selected, 3]. If a limit has several elements, ONNX Runtime reads only one."""
+    """ONNX NonMaxSuppression: [selected, 3]. If a limit has several elements, ONNX Runtime reads only the first one.
+
+    It reads a negative ``max_output_boxes_per_class`` as 0.
+    """
     if center_point_box not in (0, 1):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `center_point_box` is {center_point_box}; it must be 0 (corners) or 1 (centers)",
@@ -158,6 +161,7 @@ def non_max_suppression(
             warn(fault.lowered(Severity.WARNING))
     _expect_valid_overlap(iou_threshold)
     most: MaybeDim = 0 if max_output_boxes_per_class is None else number(max_output_boxes_per_class)
+    most = max(most, 0) if isinstance(most, int) else most
     return Tensor("int64", (selected(_limit_of_all(counts, most), context), 3))
 
 
