@@ -41,9 +41,10 @@ def found_in_body(problem: Problem, known: Known, problems: Sequence[Problem], r
     refused: list[tuple[Edit, ...]] = []
     while len(refused) < REFUSED and (found := search.best(own[id(problem)], refused)) is not None:
         alternatives = [tuple(_placed(each, problem.graph, by_path) for each in edits) for edits in found.alternatives]
-        outcomes = [_outcome(edits, problem, rechecked, elsewhere) for edits in alternatives]
-        if outcomes[0] is not None and None not in outcomes:
-            return replaced(found, alternatives=tuple(alternatives), outcome=outcomes[0], or_help=False)
+        outcomes = [(edits, _outcome(edits, problem, rechecked, elsewhere)) for edits in alternatives]
+        passed = {edits: outcome for edits, outcome in outcomes if outcome is not None}
+        if passed:
+            return replaced(found, alternatives=tuple(passed), outcome=next(iter(passed.values())), or_help=False)
         refused += found.alternatives
     return None
 

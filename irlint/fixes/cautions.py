@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from irlint.checks.declared import SHAPE_CONTRADICTED
 from irlint.checks.equal_sizes import EQUAL_SIZES
-from irlint.dims import product
+from irlint.dims import product, same
 from irlint.fixes.candidate import MANY, SEVERAL, Candidate, changes_sizes
 from irlint.fixes.case import Case, takes_target
 from irlint.fixes.editor import STRIDES
@@ -23,11 +23,12 @@ from irlint.fixes.rewired import before_operator
 from irlint.fixes.sister_inputs import are_sisters
 from irlint.fixes.trials import limits_sizes
 from irlint.inference.known import Known
+from irlint.inference.origins import inputs_of
 from irlint.model import Node, Value
 from irlint.model.order import downstream
 from irlint.model.tensor import FLOATS, INTEGERS, Tensor, Type
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
-from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
+from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE, extremes
 
 #: The attributes that give the element type of a result.
 TYPED = (*TYPE_ATTRIBUTES, "value")
@@ -122,9 +123,23 @@ def may_lack_node(case: Case) -> bool:
 
 
 def _is_axis_of_index(case: Case) -> bool:
-    """Whether the candidate fixes an index out of range by another axis, and no other node has this axis."""
+    """Whether the candidate fixes an index out of range by another axis, and no other node has this axis.
+
+    It does not matter if the indices are all those of the other axis.
+    """
     subject, is_index = case.candidate.subject, case.problem.fault.rule is INDEX_OUT_OF_RANGE
-    return is_index and isinstance(subject, str) and "ax" in subject and not case.candidate.evidence
+    is_axis = is_index and isinstance(subject, str) and "ax" in subject
+    return is_axis and not case.candidate.evidence and not _are_all_indices(case)
+
+
+def _are_all_indices(case: Case) -> bool:
+    """Whether the indices range from 0 to the last index of the axis that the candidate sets."""
+    (edit, *_), types = case.candidate.edits, inputs_of(case.node, case.inputs.known)
+    data, indices = (each if isinstance(each, Tensor) else None for each in (*types, None, None)[:2])
+    if data is None or indices is None or not isinstance(edit.value, int) or edit.value >= len(data.shape or ()):
+        return False
+    least, most = extremes(indices)
+    return least == (0,) and len(most) == 1 and same(most[0] + 1, (data.shape or ())[edit.value]) is True
 
 
 def _is_axis_of_input(case: Case) -> bool:

@@ -76,6 +76,7 @@ from irlint.fixes.sister_inputs import (
     with_other_rank,
 )
 from irlint.fixes.sizes import SizeTrials, resized, with_other_axes
+from irlint.fixes.states import of_other_sizes
 from irlint.fixes.trials import Trials, limits_sizes
 from irlint.fixes.variadic import with_lost_input
 from irlint.inference.consequences import DECLARED
@@ -263,9 +264,8 @@ class Search:
         node, inputs, editor, limits = problem.node, self.inputs, self.editor, limits_sizes(problem)
         assert node is not None
         if problem.graph:
-            yield chain(
-                with_other_trip_count(problem, inputs), resized(problem, self.clashes.of(problem), editor, trials)
-            )
+            declared = resized(problem, self.clashes.of(problem), editor, trials)
+            yield chain(with_other_trip_count(problem, inputs), of_other_sizes(problem, editor), declared)
             return
         if problem.fault.rule is UNDEFINED_NAME:
             yield from self._stages_for_undefined(problem, node)

@@ -1,16 +1,19 @@
-"""Gives the first values of the states of bodies the element types that the bodies return."""
+"""Gives the first values of the states of bodies other element types and sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from irlint.findings.edits import Edit
+from irlint.fixes.candidate import Candidate
+from irlint.fixes.editor import Editor
 from irlint.fixes.inserted import CAST
 from irlint.fixes.interfaces import TO, Edits
+from irlint.fixes.other_values import PROBABLE
 from irlint.fixes.retyped import FARTHEST, type_attribute
 from irlint.inference.known import Known
-from irlint.inference.origins import Makers
-from irlint.model import Problem, Value
+from irlint.inference.origins import Makers, inputs_of, shape_of, steps
+from irlint.model import Node, Problem, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Sequence, Tensor, element_type
 
@@ -64,3 +67,45 @@ def _typed(value: Value, dtype: str | None, known: Known) -> Edit | None:
             return None
         value = first
     return None
+
+
+def of_other_sizes(problem: Problem, editor: Editor) -> Iterator[Candidate]:
+    """Changes constants that decide the sizes of the first values of states, one of them or all equal ones together.
+
+    A new size is one that the faulty node computes: the size of its weights on an axis that does not clash.
+    """
+    returned = _returned_sizes(problem, editor)
+    types = inputs_of(problem.node, editor.known) if problem.node is not None and returned else []
+    found: dict[tuple[object, object], list[Edit]] = {}
+    for node in _nodes_before_states(problem, editor) if types else ():
+        call, own = editor.known.calls.get(node), inputs_of(node, editor.known)
+        for each in editor.constants.candidates_at(node, call, own, types) if call is not None else ():
+            (edit, *more) = each.edits
+            new = set(edit.value or ()) - set(edit.before or ()) if edit.of == "entries" and not more else set()
+            if new and new <= returned:
+                found.setdefault((edit.before, edit.value), []).append(edit)
+    for edits in found.values():
+        yield from (Candidate((edit,), PROBABLE, evidence=1) for edit in edits)
+        if len(edits) > 1:
+            yield Candidate(tuple(edits), PROBABLE, evidence=1)
+
+
+def _returned_sizes(problem: Problem, editor: Editor) -> set[object]:
+    """The sizes of the weights of a faulty node on the axes that do not clash."""
+    found: set[object] = set()
+    for port, value in enumerate(problem.node.inputs if problem.node is not None else ()):
+        shape = shape_of(value, editor.known) if editor.makers.is_constant(value) else None
+        marked = {axis % len(shape) for index, axis in problem.fault.marks if shape and index == port}
+        found.update(dim for axis, dim in enumerate(shape or ()) if marked and axis not in marked)
+    return found
+
+
+def _nodes_before_states(problem: Problem, editor: Editor) -> Iterator[Node]:
+    """The nodes on the paths of the sizes of the first values of states."""
+    found: dict[Node, None] = {}
+    for loop in editor.graph.nodes:
+        for value in loop.inputs if any(body.path == problem.graph for _, body in loop.bodies) else ():
+            for axis in range(len(shape_of(value, editor.known) or ())):
+                assert value is not None
+                found.update(dict.fromkeys(node for node, _, _ in steps(value, axis, editor.makers)))
+    yield from found

@@ -22,6 +22,7 @@ from irlint.fixes.conditions import (
     divides_by_size,
     equates_others,
     fixes_product,
+    is_of_state,
     key,
     limit_of,
     names,
@@ -346,6 +347,8 @@ class Trials:
         held = self.limits if not limits_sizes(problem) else ()
         new = [each for each in requirements if key(each) not in self.conditions and limit_of(each) not in held]
         strict = [each for each in new if not self._is_of_other_faults(each) and self._is_strict(each)]
+        if self.graph.path and node is not problem.node:  # The file is checked again with the edits of a body.
+            strict = [each for each in strict if not is_of_state(each)]
         stated, keys = self.requirements.get(node, {}), {key(each) for each in requirements}
         before = stated.values()
         if problem.sizes:

@@ -499,3 +499,30 @@ def test_no_input_becomes_what_another_input_is_cast_from() -> None:
     found = next(each for each in irlint.check(model).findings if each.severity.value == "error")
     assert found.rule.code == "IRL201"
     assert "`r`" not in found.suggestion
+
+
+@pytest.mark.oracle
+def test_a_second_tree_with_the_id_of_the_first() -> None:
+    import onnxruntime
+
+    def model_of(trees: str, ids: str) -> onnx.ModelProto:
+        lists = (
+            f"nodes_treeids = [{trees}], nodes_nodeids = [{ids}], nodes_featureids = [0,0,0,0,0,0], "
+            'nodes_values = [0.5,0.0,0.0,0.5,0.0,0.0], nodes_modes = ["BRANCH_LEQ","LEAF","LEAF","BRANCH_LEQ","LEAF","LEAF"], '
+            "nodes_truenodeids = [1,0,0,1,0,0], nodes_falsenodeids = [2,0,0,2,0,0], n_targets = 1, target_ids = [0,0,0,0], "
+            f"target_treeids = [{trees[2:5]},{trees[8:]}], target_nodeids = [1,2,1,2], target_weights = [1.0,2.0,1.0,2.0]"
+        )
+        head = HEAD.replace('"" : 17', '"" : 17, "ai.onnx.ml" : 3')
+        text = f"(float[N,3] x) => (float[N,1] y) {{ y = ai.onnx.ml.TreeEnsembleRegressor <{lists}> (x) }}"
+        return onnx.parser.parse_model(f"{head}g {text}")
+
+    (found,) = irlint.check(model_of("0,0,0,0,0,0", "0,1,2,0,1,2")).findings
+    assert "at entries 3 to 5 of `nodes_treeids`, and for its leaves in `target_treeids`" in found.help
+    with pytest.raises(Exception, match="already"):
+        onnxruntime.InferenceSession(model_of("0,0,0,0,0,0", "0,1,2,0,1,2").SerializeToString())
+    sound = model_of("0,0,0,1,1,1", "0,1,2,0,1,2")
+    assert not irlint.check(sound).findings
+    (y,) = onnxruntime.InferenceSession(sound.SerializeToString()).run(None, {"x": numpy.ones((1, 3), "float32")})
+    assert y == 4
+    (other,) = irlint.check(model_of("0,0,0,0,0,0", "0,1,2,3,1,4")).findings
+    assert other.help == "give each node of a tree its own id"

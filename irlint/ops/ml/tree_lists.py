@@ -131,8 +131,12 @@ def list_or_tensor(name: str, numbers: Floats | None, tensor: Tensor | None) -> 
     return numbers or tensor
 
 
-def check_nodes(x: Tensor, nodes: TreeNodes, *, values: Tensor | None = None, hitrates: Tensor | None = None) -> None:
+def check_nodes(
+    x: Tensor, nodes: TreeNodes, votes: str, *, values: Tensor | None = None, hitrates: Tensor | None = None
+) -> None:
     """Checks the lists of nodes. ``values`` and ``hitrates`` are tensors that replace the lists of these names.
+
+    ``votes`` is the name of the list with the trees of leaves.
 
     Raises a ``LISTS_INCONSISTENT``, ``TREE_MALFORMED`` or ``FEATURES_MISMATCH`` fault.
     """
@@ -165,7 +169,7 @@ def check_nodes(x: Tensor, nodes: TreeNodes, *, values: Tensor | None = None, hi
                 help="use one of these modes",
                 attribute="nodes_modes",
             )
-    _check_branches(nodes)
+    _check_branches(nodes, votes)
     tree_order.warn_of_split_tree(nodes.nodes_treeids or ())
     features = nodes.nodes_featureids or ()
     if tree_arrays.are_long(modes, features):
@@ -207,7 +211,7 @@ def _warn_of_lengths(count: int, **lists: Entries) -> None:
             )
 
 
-def _check_branches(nodes: TreeNodes) -> None:
+def _check_branches(nodes: TreeNodes, votes: str) -> None:
     """Checks that branches lead to existing nodes, and form trees. Raises a ``TREE_MALFORMED`` fault."""
     sides = nodes.nodes_truenodeids, nodes.nodes_falsenodeids
     trees, ids, modes = nodes.nodes_treeids, nodes.nodes_nodeids, nodes.nodes_modes
@@ -215,11 +219,10 @@ def _check_branches(nodes: TreeNodes) -> None:
     if are_long and tree_arrays.branches_are_sound(trees, ids, modes=modes, sides=sides):
         return
     places = list(zip(nodes.nodes_treeids or (), nodes.nodes_nodeids or ()))
-    repeated = _first_repeated(places)
+    repeated = tree_order.repeated_node(places, votes)
     if repeated is not None:
-        raise _malformed(
-            f"tree {repeated[0]} has node {repeated[1]} twice", "nodes_nodeids", "give each node of a tree its own id"
-        )
+        message, help, attribute = repeated
+        raise _malformed(message, attribute, help)
     children: dict[Place, tuple[Place, ...]] = dict.fromkeys(places, ())
     for name, targets in (
         ("nodes_truenodeids", nodes.nodes_truenodeids or ()),
@@ -249,15 +252,6 @@ def _check_branches(nodes: TreeNodes) -> None:
 
 def _malformed(message: str, attribute: str, help: str) -> Fault:
     return TREE_MALFORMED.fault(message, help=help, attribute=attribute)
-
-
-def _first_repeated(places: Sequence[Place]) -> Place | None:
-    seen: set[Place] = set()
-    for place in places:
-        if place in seen:
-            return place
-        seen.add(place)
-    return None
 
 
 def _check_paths(root: Place, children: Mapping[Place, Sequence[Place]]) -> None:

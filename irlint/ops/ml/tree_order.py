@@ -1,16 +1,20 @@
-"""Warnings about the order in which the nodes of a tree ensemble are listed."""
+"""Repeated ids of nodes, and warnings about the order in which the nodes of a tree ensemble are listed."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import chain
+from itertools import chain, takewhile
 
 from irlint.findings.faults import Severity
 from irlint.findings.statements import warn
+from irlint.findings.wording import counted, span
 from irlint.model.lists import LongList
 
 #: (id of a tree, id of a node).
 Place = tuple[int, int]
+
+#: The number of nodes from which on a repeated root begins a further tree.
+SEVERAL = 2
 
 
 def warn_of_split_tree(trees: Sequence[int]) -> None:
@@ -45,6 +49,31 @@ def _first_after_another_tree(trees: Sequence[int]) -> int | None:
             return at
         seen.add(tree)
     return None
+
+
+def repeated_node(places: Sequence[Place], votes: str) -> tuple[str, str, str] | None:
+    """(message, help, attribute) about a node that a tree has twice; None if there is none.
+
+    If the ids of the tree start again, a further tree has the same id. ``votes`` is the list with the trees of leaves.
+    """
+    first: dict[Place, int] = {}
+    at = next((at for at, place in enumerate(places) if first.setdefault(place, at) != at), None)
+    if at is None:
+        return None
+    tree, node = places[at]
+    copied = list(takewhile(lambda place: place[0] == tree, places[at:]))
+    is_root = first[tree, node] == min(index for place, index in first.items() if place[0] == tree)
+    if not is_root or len(copied) < SEVERAL or len(set(copied)) < len(copied):
+        return f"tree {tree} has node {node} twice", "give each node of a tree its own id", "nodes_nodeids"
+    trees = {each for each, _ in places}
+    unused = next(each for each in range(len(trees) + 1) if each not in trees)
+    more = counted(len(first.keys() & set(copied)) - 1, "more node")
+    return (
+        f"tree {tree} has node {node} and {more} twice: its ids start again at entry {at}, like those of another tree",
+        f"give this tree an unused id, such as {unused}: at entries {span(at, at + len(copied) - 1)} of "
+        f"`nodes_treeids`, and for its leaves in `{votes}`",
+        "nodes_treeids",
+    )
 
 
 def warn_of_parents(roots: Mapping[int, Place], children: Mapping[Place, Collection[Place]]) -> None:

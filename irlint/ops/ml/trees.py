@@ -94,7 +94,7 @@ def tree_ensemble_classifier_of_lists(
 ) -> tuple[Tensor, Tensor]:
     """ai.onnx.ml TreeEnsembleClassifier-1: (labels, scores)."""
     expect_rank(x, 0, 1, 2)
-    check_nodes(x, nodes)
+    check_nodes(x, nodes, "class_treeids")
     check_leaves(nodes, classes.lists(classes.class_weights), "class")
     return _classified(x, classes, base_values)
 
@@ -112,7 +112,13 @@ def tree_ensemble_classifier(
 ) -> tuple[Tensor, Tensor]:
     """ai.onnx.ml TreeEnsembleClassifier-3: (labels, scores)."""
     expect_rank(x, 0, 2)
-    check_nodes(x, nodes, values=tensors.nodes_values_as_tensor, hitrates=tensors.nodes_hitrates_as_tensor)
+    check_nodes(
+        x,
+        nodes,
+        "class_treeids",
+        values=tensors.nodes_values_as_tensor,
+        hitrates=tensors.nodes_hitrates_as_tensor,
+    )
     weights = list_or_tensor("class_weights", classes.class_weights, class_weights_as_tensor)
     check_leaves(nodes, classes.lists(weights), "class")
     return _classified(x, classes, list_or_tensor("base_values", base_values, tensors.base_values_as_tensor))
@@ -140,7 +146,7 @@ def tree_ensemble_regressor_of_lists(
 ) -> Tensor:
     """ai.onnx.ml TreeEnsembleRegressor-1."""
     expect_rank(x, 0, 1, 2)
-    check_nodes(x, nodes)
+    check_nodes(x, nodes, "target_treeids")
     check_leaves(nodes, targets.lists(targets.target_weights), "target")
     return _regressed(x, targets, base_values)
 
@@ -158,7 +164,13 @@ def tree_ensemble_regressor(
 ) -> Tensor:
     """ai.onnx.ml TreeEnsembleRegressor-3."""
     expect_rank(x, 0, 2)
-    check_nodes(x, nodes, values=tensors.nodes_values_as_tensor, hitrates=tensors.nodes_hitrates_as_tensor)
+    check_nodes(
+        x,
+        nodes,
+        "target_treeids",
+        values=tensors.nodes_values_as_tensor,
+        hitrates=tensors.nodes_hitrates_as_tensor,
+    )
     weights = list_or_tensor("target_weights", targets.target_weights, target_weights_as_tensor)
     check_leaves(nodes, targets.lists(weights), "target")
     return _regressed(x, targets, list_or_tensor("base_values", base_values, tensors.base_values_as_tensor))
