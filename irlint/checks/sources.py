@@ -1,4 +1,6 @@
-"""Writes helps for input ports of an IR that have no source, and finds bytes of weights files that no Const uses."""
+"""Writes helps for input ports of an IR that have no source or are missing, and finds bytes of weights files that no
+Const uses.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +15,7 @@ from irlint.inference.questions import asked_again
 from irlint.model import Constant, Graph, Node, Port, Problem, Value
 from irlint.model.order import downstream, graph_at, graphs, used_values
 from irlint.model.tensor import BITS, UNKNOWN, Tensor, Type, shape_text, type_text
+from irlint.ops.shared.port_maps import PORT_MAP_BROKEN
 from irlint.parsers.openvino.edge_rules import DANGLING_EDGE
 from irlint.parsers.openvino.types import renamed_type
 from irlint.parsers.weights import byte_size
@@ -38,6 +41,8 @@ def _with_source(problem: Problem, known: Known) -> Problem:
     node, fault = problem.node, problem.fault
     if node is None:
         return problem
+    if fault.rule is PORT_MAP_BROKEN:
+        return replaced(problem, fault=fault.changed(help=_help_for_lost_port(problem, node) or fault.help))
     index = _unconnected_port(problem, node)
     if index is None:
         return problem
@@ -112,6 +117,45 @@ def _accepts(node: Node, inputs: tuple[Value | None, ...], known: Known) -> bool
     types = [None if value is None else known.types.get(value, UNKNOWN) for value in inputs]
     answer = asked_again(known, other, types, call)
     return answer is not None and answer.outputs is not None and not any(each.severity.rank for each in answer.faults)
+
+
+# --- port maps --------------------------------------------------------------------------------------------------------
+
+
+def _help_for_lost_port(problem: Problem, node: Node) -> str:
+    """The help for an entry of a port map whose input port the layer lacks, although its output ports have later ids.
+
+    Returns "" if the problem is about anything else.
+    """
+    lost = range(len(node.inputs), min((port.id for port in node.output_ports), default=0))
+    maps = {name: each.value for name, each in node.attributes.items() if name.endswith("port_map")}
+    found = [
+        (name, entry)
+        for name, entries in maps.items()
+        for entry in entries
+        if entry.place == problem.place and entry.kind == "input" and entry.external_port_id in lost
+    ]
+    if len(found) != 1:
+        return ""
+    name, entry = found[0]
+    body = dict(node.bodies).get(name.replace("port_map", "body")) or dict(node.bodies).get("body")
+    inner = (
+        next((each for each in body.nodes if each.id == entry.internal_layer_id), None) if body is not None else None
+    )
+    declared = inner.outputs[0].type if inner is not None and inner.outputs and inner.outputs[0] is not None else None
+    fitting = [
+        port.id
+        for port in node.input_ports
+        if isinstance(declared, Tensor) and port.type.shape == declared.shape and port.id < len(node.inputs)
+    ]
+    *first, last = [f'"{each}"' for each in fitting] or [""]
+    ids = f"{', '.join(first)} or {last}" if first else last
+    others = f"; or write external_port_id={ids}, whichever input now carries this value" * bool(fitting)
+    what = f" of {named(inner)}" if inner is not None and declared is not None else ""
+    return (
+        f"restore input port {entry.external_port_id} with an edge to the source{what}: the output ports begin at "
+        f"{lost.stop}, so this port is missing{others}"
+    )
 
 
 # --- missing constants ------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irlint import checks
 from irlint.binding.calls import INPUT_COUNT, OPSET_LACKS_OPERATOR
 from irlint.dims import Shape, same
-from irlint.findings.faults import Severity
+from irlint.findings.faults import Rule, Severity
 from irlint.inference.known import Known
 from irlint.model import Problem
 from irlint.model.order import graphs
@@ -158,7 +158,11 @@ def _with_sources_of_edges(problems: list[Problem], known: Known) -> list[Proble
         return problems
     from irlint.parsers.openvino.edge_rules import DANGLING_EDGE, UNCONNECTED_PORT
 
-    unfed = (DANGLING_EDGE, UNCONNECTED_PORT, INPUT_COUNT)
+    unfed: tuple[Rule, ...] = (DANGLING_EDGE, UNCONNECTED_PORT, INPUT_COUNT)
+    if any(each.is_error and each.node is not None and each.node.bodies for each in problems):
+        from irlint.ops.shared.port_maps import PORT_MAP_BROKEN
+
+        unfed = (*unfed, PORT_MAP_BROKEN)
     if rules.isdisjoint(unfed):
         return problems
     from irlint.checks.sources import with_sources

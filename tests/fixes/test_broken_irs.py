@@ -603,3 +603,18 @@ def test_the_help_names_the_first_output_without_entry(tmp_path: Path) -> None:
     (found,) = [each for each in irlint.check(path).findings if each.severity.value == "error"]
     assert "no entry is for output 0, or for Results 3 (`kept_0`), 4 (`kept_1`) of the body" in found.message
     assert found.help == 'add an <output> with external_port_id="2" and the id of its Result to else_port_map'
+
+
+def test_the_help_names_the_input_port_that_a_layer_lost(tmp_path: Path) -> None:
+    path = tmp_path / "m.xml"
+    text = chosen(path)
+    layer = re.search(r'<layer id="(\d+)"[^>]*type="If".*?</input>', text, re.DOTALL)
+    assert layer
+    without = re.sub(r'<port id="1".*?</port>', "", layer[0], flags=re.DOTALL)
+    edge = rf'<edge [^>]*to-layer="{layer[1]}" to-port="1"[^>]*>'
+    path.write_text(re.sub(edge, "", text.replace(layer[0], without)))
+    with pytest.raises(RuntimeError):
+        run(path)
+    found = next(each for each in irlint.check(path).findings if each.severity.value == "error")
+    assert "restore input port 1 with an edge to the source of Parameter" in found.help
+    assert "the output ports begin at 2, so this port is missing" in found.help
