@@ -172,6 +172,9 @@ def message(edits: Sequence[Edit], node: int | None = None) -> str:
     ):
         pairs = listed([written(edit.name, edit.value, edit.layer) for edit in edits])
         return f"set {pairs}" + ("" if first.index == node or not first.op else f" in {first.place}")
+    if len(edits) > 1 and all(edit.of == "port_map" and edit.input == first.input for edit in edits):
+        pairs = listed([f'{edit.name}="{edit.value}"' for edit in edits])
+        return f"set {pairs} in entry {first.input} of the port map" + f" in {first.place}" * (first.index != node)
     if [edit.of for edit in edits] == ["type", "entries"] and first.name == edits[1].name:
         values = edits[1].value
         listed_values = str(values[0]) if len(values) == 1 else f"[{', '.join(map(str, values))}]"

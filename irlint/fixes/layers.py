@@ -78,13 +78,9 @@ class Intended:
         if graph is None:
             return
         if (problem.is_error or problem.by_rule) and any(each.bodies for each in graph.nodes):
-            from irlint.fixes.port_maps import exchanged, on_other_axis, restarted, unsliced, with_unused_ids
+            from irlint.fixes.port_maps import STAGES
 
-            yield with_unused_ids(problem, self.known)
-            yield restarted(problem, self.known)
-            yield exchanged(problem, self.known)
-            yield unsliced(problem, self.known)
-            yield on_other_axis(problem, self.known)
+            yield from (stage(problem, self.known) for stage in STAGES)
         if problem.graph:
             for stage in self._of_constants(problem) if node is not None and problem.is_error else ():
                 yield (tuple(replaced(edit, graph=problem.graph) for edit in edits) for edits in stage)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
+from irlint.dims import Shape, same
 from irlint.findings.edits import Edit
 from irlint.fixes.document import Edits
 from irlint.inference.known import Known
+from irlint.inference.origins import shape_of
 from irlint.model import Node, Problem
-from irlint.model.tensor import Tensor
+from irlint.model.tensor import Tensor, tensor_shape
 from irlint.parsers.openvino.types import BackEdge, PortMapEntry
 from irlint.records import replaced
 
@@ -55,6 +57,41 @@ def unsliced(problem: Problem, known: Known) -> Iterator[Edits]:
             changed = {name: pair for name, pair in given.items() if pair[0] not in (None, pair[1])}
             if entry.axis is not None and changed:
                 yield tuple(_edit(node, name, at, pair) for name, pair in changed.items())
+
+
+def sliced_as_declared(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Makes an entry without an axis pass slices: those that its Parameter declares, or that its Result computes.
+
+    The slices follow one another in the direction of the other entries.
+    """
+    for node in _layers_with_map(problem, known):
+        entries: Sequence[PortMapEntry] = node.attributes[MAP].value
+        backwards = [each.stride < 0 for each in entries if each.axis is not None]
+        for at, entry in enumerate(entries):
+            whole, slice = _shapes(node, entry, known) if entry.axis is None else ((), ())
+            differing = [axis for axis, (one, other) in enumerate(zip(whole, slice)) if same(one, other) is False]
+            size = slice[differing[0]] if len(whole) == len(slice) and len(differing) == 1 else None
+            if not isinstance(size, int) or size < 1:
+                continue
+            is_backward = bool(backwards) and all(backwards)
+            changed = {"axis": (None, differing[0])}
+            changed |= {"start": (None, -1), "end": (None, 0), "stride": (None, -size)} if is_backward else {}
+            changed |= {"stride": (None, size)} if size > 1 and not is_backward else {}
+            changed |= {"part_size": (None, size)} if size > 1 else {}
+            yield tuple(_edit(node, name, at, pair) for name, pair in changed.items())
+
+
+def _shapes(node: Node, entry: PortMapEntry, known: Known) -> tuple[Shape, Shape]:
+    """The shapes of the value outside and inside the body that an entry connects; () for an unknown one."""
+    inner = next((each for _, body in node.bodies for each in body.nodes if each.id == entry.internal_layer_id), None)
+    ports = node.input_ports if entry.kind == "input" else node.output_ports
+    outer = next((at for at, port in enumerate(ports) if port.id == entry.external_port_id), None)
+    if inner is None or outer is None:
+        return (), ()
+    if entry.kind == "output":
+        return tensor_shape(ports[outer].type) or (), shape_of(next(iter(inner.inputs), None), known) or ()
+    value = next(iter(inner.outputs), None)
+    return shape_of(node.inputs[outer], known) or (), tensor_shape(value.type if value is not None else None) or ()
 
 
 def on_other_axis(problem: Problem, known: Known) -> Iterator[Edits]:
@@ -122,3 +159,7 @@ def _slicing(entry: PortMapEntry) -> tuple[object, ...]:
 def _edit(node: Node, name: str, at: int, ids: tuple[object, ...]) -> Edit:
     place = {"node": node.label, "index": node.index, "op": node.op, "layer": node.id or "", "name": name}
     return Edit("attribute", "port_map", value=str(ids[1]), before=str(ids[0]), input=at, **place)  # type: ignore[arg-type]
+
+
+#: The groups of corrections, the likely groups first.
+STAGES = (with_unused_ids, restarted, exchanged, sliced_as_declared, unsliced, on_other_axis)

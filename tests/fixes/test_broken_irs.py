@@ -200,6 +200,12 @@ def iterated():
     return joined, [x, start]
 
 
+def unsliced(text, kind):
+    """The document without the slicing of the first input or output of a port map."""
+    entry = re.search(rf"<{kind} [^>]*axis=[^>]*>", text)[0]
+    return text.replace(entry, re.sub(r' (axis|start|end|stride|part_size)="-?\d+"', "", entry))
+
+
 def normalized():
     """Normalizations of groups of 4 channels."""
     y = x = image(8)
@@ -338,6 +344,16 @@ BROKEN = {
         iterated,
         lambda text: re.sub(r'(<input [^>]*axis=)"1"', r'\1"0"', text, count=1),
         r'set axis="1" in entry 0 of the port map; this also fixes \d more',
+    ),
+    "an input that is no longer sliced": (
+        iterated,
+        lambda text: unsliced(text, "input"),
+        r'set axis="1" in entry 0 of the port map; this also fixes \d more',
+    ),
+    "an output that no longer joins slices": (
+        lambda: (ops.matmul(floats(4, 7, 20), (joined := iterated())[0], False, False), joined[1]),
+        lambda text: unsliced(text, "output"),
+        r'set axis="1" in entry 2 of the port map; this also fixes \d more',
     ),
     "a removed pooling layer": (
         unet,
