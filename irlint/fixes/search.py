@@ -34,6 +34,7 @@ from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.odd_ones import as_all_siblings, without_odd_transpose
 from irlint.fixes.other_values import EVIDENT, LAST_RESORT, ONLY_SUGGESTED, POSSIBLE, PROBABLE
+from irlint.fixes.parts import without_unread_parts
 from irlint.fixes.quantization import as_other_users, as_quantized_everywhere
 from irlint.fixes.ranking import (
     SUGGESTED,
@@ -287,7 +288,7 @@ class Search:
         yield chain(lost_nodes.inserted_as_declared((node, *nodes), inputs), *at_siblings)
         yield inputs.surroundings.candidates_near(node, connected)
         yield chain.from_iterable(exchanged_weights(each, inputs) for each in near[: 1 + EXCHANGED] if problem.is_error)
-        yield reshaped_weights(node, inputs)
+        yield chain(reshaped_weights(node, inputs), without_unread_parts(node, editor))
         yield with_lost_input([node, *nodes], inputs) if problem.is_error else iter(())
         unused = inputs.with_only_unused([node, *nodes]), inputs.with_unused_of_other_type(node)
         yield chain(*unused, inputs.with_unused_inserted(node), lost_nodes.with_unused_list(node, inputs))

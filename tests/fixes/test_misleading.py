@@ -526,3 +526,31 @@ def test_a_second_tree_with_the_id_of_the_first() -> None:
     assert y == 4
     (other,) = irlint.check(model_of("0,0,0,0,0,0", "0,1,2,3,1,4")).findings
     assert other.help == "give each node of a tree its own id"
+
+
+@pytest.mark.oracle
+def test_parts_of_a_sequence_that_nothing_reads() -> None:
+    import onnxruntime
+
+    text = (
+        "(float[N,96] x) => (float[N,32] y) <int64[~] k = {32,32,32$}, int64 i = {0}, int64 j = {2}> { "
+        "s = SplitToSequence <axis = 1> (x, k) a = SequenceAt (s, i) b = SequenceAt (s, j) y = Add (a, b) }"
+    )
+    sound, broken = (
+        onnx.parser.parse_model(f"{HEAD}g {text.replace('~', count).replace('$', more)}")
+        for count, more in (("3", ""), ("4", ",32"))
+    )
+    with pytest.raises(Exception, match=r"[Ss]plit"):
+        onnxruntime.InferenceSession(broken.SerializeToString())
+    (found,) = irlint.check(broken).findings
+    change = "change [32, 32, 32, 32] to [32, 32, 32] in constant `k`"
+    assert found.suggestion == f"{change}; or, less likely, change 96 to 128 on axis 1 of input `x`"
+    feeds = {"x": numpy.arange(192, dtype="float32").reshape(2, 96)}
+    fixed = irlint.fix(broken, unsafe=True).data
+    (y, wanted) = (
+        onnxruntime.InferenceSession(each).run(None, feeds)[0] for each in (fixed, sound.SerializeToString())
+    )
+    assert numpy.array_equal(y, wanted)
+    last = onnx.parser.parse_model(f"{HEAD}g {text.replace('~', '4').replace('$', ',32').replace('{2}', '{3}')}")
+    (found,) = irlint.check(last).findings
+    assert found.suggestion == "change 96 to 128 on axis 1 of input `x`"

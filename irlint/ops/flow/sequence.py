@@ -41,6 +41,9 @@ g (float[2] x) => (float[2] y) { i = Constant <value_int = 1> () s = SequenceCon
 g (float[2] x) => (float[2] y) { i = Constant <value_int = 0> () s = SequenceConstruct (x) y = SequenceAt (s, i) }""",
 )
 
+#: The operator that reads one element of a sequence.
+READER = "SequenceAt"
+
 SPLIT_MISMATCH = Rule(
     "IRL398",
     "sequence-split-mismatch",
