@@ -120,7 +120,8 @@ def _with_replacements(
         if is_decided or len(suggestion.outcome.fixed) > most:
             return finding
         others = [each for each in replacements if each.text not in finding.suggestion]
-        texts = [each.text for each in others if each.is_usual or not is_weight]
+        is_decided = is_weight and all(each.is_usual for each in replacements if each not in others)
+        texts = [each.text for each in others if each.is_usual or not is_decided]
         texts.insert(len(texts) if is_weight else 0, finding.suggestion)
     return replaced(finding, suggestion="; or ".join(filter(None, dict.fromkeys(texts))))
 

@@ -23,6 +23,8 @@ WRONG = [
     ("keys with a head for each query", "(float[B,S,8] x, float[B,2,P,4] past, float[8,8] w) => (float[B,2,T,4] y) <int64[4] t = {0,0,-1,4}> { k = MatMul (x, w) r = Reshape (k, t) q = Transpose <perm = [0,2,1,3]> (r) y = Concat <axis = 2> (past, q) }", {"w": (8, 16)}, "change 16 to 8 on axis 1 of constant `w`"),
     ("rows of a pruned layer", "(float[N,S,8] x, float[8,6] u, float[6,8] v) => (float[N,S,8] y) { a = MatMul (x, u) g = Relu (a) b = MatMul (g, v) y = Add (x, b) }", {"v": (8, 8)}, "change 8 to 6 on axis 0 of constant `v`"),
     ("a bias before a node that limits the batch", "(float[N,4] x, float[4,6] w, float[6] b, float[2,1] k) => (float[M,6] y) { p = MatMul (x, w) s = Add (p, b) y = Mul (s, k) }", {"b": (8,)}, "change 8 to 6 on axis 0 of constant `b`"),
+    ("coefficients of other points", "(float[N,5] x, float[40,5] r, float[40] v) => (float[N] y) { t = Transpose <perm = [1,0]> (r) k = MatMul (x, t) e = Exp (k) y = MatMul (e, v) }", {"v": (30,)}, "change 30 to 40 on axis 0 of constant `v`"),
+    ("points of other coefficients", "(float[N,5] x, float[40,5] r, float[40] v) => (float[N] y) { t = Transpose <perm = [1,0]> (r) k = MatMul (x, t) e = Exp (k) y = MatMul (e, v) }", {"r": (30, 5)}, "change 30 to 40 on axis 0 of constant `r`"),
 ]  # fmt: skip
 
 
