@@ -64,7 +64,9 @@ def disconnects(case: Case, *, inputs_only: bool = False) -> bool:
         if any(each.name == edit.value for each in other_outputs(value, inputs.node_of(value), inputs.known.types)):
             continue
         before = before_added(value, inputs.makers)
-        if (before is not None and before.name == edit.value) or (node is not None and node.bodies):
+        while before is not None and before.name != edit.value:
+            before = before_added(before, inputs.makers)
+        if before is not None or (node is not None and node.bodies):
             continue
         elsewhere = node is not None and node.inputs.count(value) > 1
         kept = elsewhere or value in inputs.graph.undefined or value in inputs.graph.outputs

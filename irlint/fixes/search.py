@@ -32,6 +32,7 @@ from irlint.fixes.elsewhere import changes_rank, elsewhere, is_doubted, is_suppo
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
+from irlint.fixes.new_axes import without_new_axes
 from irlint.fixes.odd_ones import as_all_siblings, without_odd_transpose
 from irlint.fixes.other_values import EVIDENT, LAST_RESORT, ONLY_SUGGESTED, POSSIBLE, PROBABLE
 from irlint.fixes.parts import without_unread_parts
@@ -312,7 +313,7 @@ class Search:
             yield chain.from_iterable(read_on_other_axis(each, editor) for each in near)
         if not is_of_output:
             redeclared = with_other_axes(problem, node, editor) if problem.fault.rule is not AXIS_OUT_OF_RANGE else ()
-            without = bypassed(node, (), inputs) if problem.is_error else ()
+            without = chain(bypassed(node, (), inputs), without_new_axes(node, editor)) if problem.is_error else ()
             yield chain(rearranged(problem, node, editor), redeclared, without)
             yield with_batch_axis(node, editor) if problem.is_error else iter(())
         before = transposed_before(node, nodes, editor) if problem.is_error else ()
@@ -442,10 +443,6 @@ class Search:
             ]
             yield from found
             count += any(not candidate.swaps for candidate in found)
-        evident = (
-            (each, candidate)
-            for each in farther
-            for candidate in editor.candidates_at(each)
-            if candidate.grade == EVIDENT
-        )
-        yield from (replaced(candidate, node=each) for each, candidate in evident)
+        for each in farther:
+            evident = (candidate for candidate in editor.candidates_at(each) if candidate.grade == EVIDENT)
+            yield from (replaced(candidate, node=each) for candidate in evident)

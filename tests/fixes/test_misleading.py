@@ -554,3 +554,38 @@ def test_parts_of_a_sequence_that_nothing_reads() -> None:
     last = onnx.parser.parse_model(f"{HEAD}g {text.replace('~', '4').replace('$', ',32').replace('{2}', '{3}')}")
     (found,) = irlint.check(last).findings
     assert found.suggestion == "change 96 to 128 on axis 1 of input `x`"
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("shape", ["N,1,1,T", "N,T"])
+def test_a_mask_that_already_has_the_new_axes(shape: str) -> None:
+    import onnxruntime
+
+    text = (
+        f"(float[N,2,S,T] x, float[{shape}] m) => (float[N,S,2,T] y) <int64[1] i = {{1}}, int64[1] j = {{2}}> {{ "
+        "a = Unsqueeze (m, i) b = Unsqueeze (a, j) c = Neg (b) d = Add (x, c) y = Transpose <perm = [0,2,1,3]> (d) }"
+    )
+    model = onnx.parser.parse_model(f"{HEAD}g {text}")
+    feeds = {"x": numpy.ones((2, 2, 3, 5), "float32"), "m": numpy.ones((2, 5), "float32")}
+    if shape == "N,T":
+        assert not irlint.check(model).findings
+        onnxruntime.InferenceSession(model.SerializeToString()).run(None, feeds)
+        return
+    (found,) = irlint.check(model).findings
+    assert found.suggestion == (
+        "connect `m`, without Unsqueeze[0] and Unsqueeze[1], as input 0 in Neg[2], or declare input `m` as [N, T]"
+    )
+    four = {**feeds, "m": feeds["m"].reshape(2, 1, 1, 5)}
+    with pytest.raises(Exception, match="perm"):
+        onnxruntime.InferenceSession(model.SerializeToString()).run(None, four)
+    model.graph.node[2].input[0] = "m"
+    onnxruntime.InferenceSession(model.SerializeToString()).run(None, four)
+
+
+def test_new_axes_that_fit_are_not_bypassed() -> None:
+    text = (
+        "(float[N,2,S,T] x, float[N,1,T] m) => (float[N,2,S,T] y) <int64[1] i = {1}, int64[2] t = {0,7}> { "
+        "b = Unsqueeze (m, i) d = Add (x, b) y = Reshape (d, t) }"
+    )
+    findings = irlint.check(onnx.parser.parse_model(f"{HEAD}g {text}")).findings
+    assert not any("without Unsqueeze" in each.suggestion for each in findings)
