@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from irlint.findings.edits import Edit
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.clashes import Clashes
+from irlint.fixes.editor import STRIDES
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import FLATTEN, SQUEEZE, UNSQUEEZE
 from irlint.fixes.other_values import EVIDENT, LAST_RESORT, ONLY_SUGGESTED
@@ -27,6 +28,9 @@ NAMED = 3
 
 #: The places of data, from which sizes come.
 OF_DATA = (DECLARATION, WEIGHTS)
+
+#: The rules whose general help also names the data.
+OF_CHANNELS = (CHANNELS_MISMATCH, BROADCAST_MISMATCH)
 
 #: Multiples of this number are usual sizes.
 ROUND = 8
@@ -110,7 +114,8 @@ def _roundness(size: int) -> int:
 def or_help(problem: Problem, candidate: Candidate, inputs: Inputs, clashes: Clashes) -> bool:
     """Whether the general help states another cause that is as likely, such as a wrong constant."""
     about_axes = isinstance(candidate.subject, str) and "ax" in candidate.subject
-    if problem.fault.rule in (CHANNELS_MISMATCH, BROADCAST_MISMATCH) and candidate.grade == ONLY_SUGGESTED:
+    is_only_suggested = candidate.grade == ONLY_SUGGESTED
+    if is_only_suggested and (candidate.subject == STRIDES or problem.fault.rule in OF_CHANNELS):
         return True
     if problem.fault.rule is KERNEL_SHAPE_MISMATCH and not candidate.sure:
         return True

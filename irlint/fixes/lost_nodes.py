@@ -225,6 +225,18 @@ def with_lost_pooling(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candida
                     yield Candidate((editor.inserted(op, node, port, called=called),), PROBABLE, node, sure=False)
 
 
+def with_lost_strides(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
+    """Sets the strides of nodes with windows from 1 to 2. Several nodes on the path of a size may have lost them."""
+    editor = inputs.editor
+    for node in nodes:
+        call, window = inputs.known.calls.get(node), editor.window(node)
+        has_strides = call is not None and call.signature is not None and STRIDES in call.signature.attributes
+        before = editor.value_of(node, STRIDES)
+        if has_strides and max(window, default=1) > 1 and set(before or (1,)) == {1}:
+            edit = editor.attribute(node, STRIDES, (2,) * len(window), before)
+            yield Candidate((edit,), PROBABLE, node, subject=STRIDES)
+
+
 def _joined_axis(one: Tensor, other: Type | None) -> int | None:
     """The only axis on which two values differ, if the first one is shorter there; None if there is no such axis."""
     given = other.shape if isinstance(other, Tensor) and other.dtype == one.dtype else None

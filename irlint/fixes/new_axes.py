@@ -61,7 +61,7 @@ def _row(last: Node, editor: Editor) -> list[Node]:
 def _added(row: Sequence[Node], rank: int, editor: Editor) -> set[int]:
     """The axes that a row of Unsqueezes adds if its result has ``rank`` axes; empty if they are unknown."""
     lists = [editor.value_of(each, NAMES[UNSQUEEZE]) or editor.value_of(each, AXES) for each in row]
-    if not all(lists) or rank < (count := sum(map(len, lists))):
+    if not all(lists) or rank <= (count := sum(map(len, lists))):
         return set()
     is_new = [False] * (rank - count)
     for axes in lists:

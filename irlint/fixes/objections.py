@@ -15,7 +15,7 @@ from irlint.fixes.constants import INDICES, PADS
 from irlint.fixes.disconnected import doubles_input, loses_values
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
-from irlint.fixes.other_values import EVIDENT
+from irlint.fixes.other_values import EVIDENT, ONLY_SUGGESTED
 from irlint.fixes.ranking import makes_one
 from irlint.fixes.ratios import values_in_ratio
 from irlint.fixes.rechecking import TYPE_ATTRIBUTES
@@ -104,8 +104,11 @@ def _leaves_error_of_old_input(case: Case) -> bool:
 
 
 def differs_from_siblings(case: Case) -> bool:
-    """Whether an attribute gets a value that no sibling has, while several siblings have the old one."""
-    edits = case.candidate.edits
+    """Whether an attribute gets a value that no sibling has, while several siblings have the old one.
+
+    Candidates that are only suggested are exempt.
+    """
+    edits = case.candidate.edits if case.candidate.grade != ONLY_SUGGESTED else ()
     return any(edit.kind == "attribute" and _siblings_oppose_edit(edit, case.node, case.inputs) for edit in edits)
 
 

@@ -23,6 +23,9 @@ from irlint.records import record, replaced
 #: At most this many equally good candidates are suggested.
 SUGGESTED = 2
 
+#: The same change is suggested at one of at most this many nodes.
+PLACES = 4
+
 #: The element types in which every usual integer except 0 differs from 0.
 WIDE = ("int32", "int64", "float32", "float64")
 
@@ -90,6 +93,17 @@ def groups(best: Sequence[Tried]) -> list[list[Tried]]:
         sized = all(edit.shape is not None for edit in tried.candidate.edits)
         found.setdefault(tried.candidate.subject if sized else tried.candidate.edits, []).append(tried)
     return list(found.values())
+
+
+def most_shown(best: Sequence[Tried]) -> int:
+    """The number of candidates to suggest: more if all make the same change, each at another node."""
+    changes = {
+        (edit.kind, edit.op, edit.name, edit.value, len(tried.candidate.edits))
+        for tried in best
+        for edit in tried.candidate.edits[:1]
+    }
+    is_same = all((kind, count) == ("attribute", 1) for kind, *_, count in changes) and len(changes) == 1
+    return PLACES if is_same and len(best) <= PLACES else SUGGESTED
 
 
 def one_of_equivalent(best: list[Tried], problem: Problem) -> list[Tried]:

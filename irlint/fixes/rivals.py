@@ -9,10 +9,11 @@ from irlint.fixes.candidate import SEVERAL
 from irlint.fixes.editor import STRIDES
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
-from irlint.fixes.other_values import EVIDENT
+from irlint.fixes.other_values import EVIDENT, LAST_RESORT, ONLY_SUGGESTED
 from irlint.fixes.ranking import Tried, of_best_rank
 from irlint.inference.known import Known
 from irlint.model.tensor import Tensor
+from irlint.records import replaced
 
 #: Wrong dilations of a convolution and a wrong Pad before it have the same effect.
 DILATIONS, PAD = "dilations", "Pad"
@@ -120,7 +121,19 @@ def with_strides(best: list[Tried], every: Sequence[Tried]) -> list[Tried]:
         inputs = [tried for tried in sized if tried.order[0] == best[0].order[0] and tried.candidate.resizes_input]
         return [inputs[0], strided[0]] if inputs and len(best) > 1 else best
     others = {tried.candidate.edits[0].name: tried for tried in reversed(sized)}
-    return [strided[0], *(each for each in sized if each in others.values())]
+    places = [each for each in best if each in strided] or strided[:1]
+    return [*places, *(each for each in sized if each in others.values())]
+
+
+def with_lost_strides(best: list[Tried], excluded: Sequence[Tried]) -> list[Tried]:
+    """The best candidates. If there are none, or they make images oblong or single pixels, candidates that set strides
+    of 1 to 2, although no similar node has such strides: perhaps the only ones were lost."""
+    if any(tried.order[1] != LAST_RESORT or not tried.candidate.resizes_input for tried in best):
+        return best
+    found = of_best_rank([each for each in excluded if _doubles_strides(each)])
+    found.sort(key=lambda each: each.candidate.edits[0].index or 0)
+    named = [replaced(each, candidate=replaced(each.candidate, grade=ONLY_SUGGESTED, sure=False)) for each in found]
+    return named or best
 
 
 def _doubles_strides(tried: Tried) -> bool:

@@ -38,7 +38,6 @@ from irlint.fixes.other_values import EVIDENT, LAST_RESORT, ONLY_SUGGESTED, POSS
 from irlint.fixes.parts import without_unread_parts
 from irlint.fixes.quantization import as_other_users, as_quantized_everywhere
 from irlint.fixes.ranking import (
-    SUGGESTED,
     Tried,
     different,
     groups,
@@ -46,6 +45,7 @@ from irlint.fixes.ranking import (
     keeping_most_values,
     keeps_order,
     makes_one,
+    most_shown,
     of_best_rank,
     one_of_equivalent,
     shared,
@@ -68,7 +68,7 @@ from irlint.fixes.rewired import (
     with_other_trip_count,
     without_repeated,
 )
-from irlint.fixes.rivals import with_rivals, with_strides, without_lists_of_inserted
+from irlint.fixes.rivals import with_lost_strides, with_rivals, with_strides, without_lists_of_inserted
 from irlint.fixes.scales import fitting_scales
 from irlint.fixes.sister_inputs import (
     declared_as_several_inputs,
@@ -214,17 +214,18 @@ class Search:
             best = of_best_rank((*best, *tried))
             if self._is_convincing(best, problem):
                 break
-        best = self._narrowed(best, problem)
+        best = self._narrowed(with_lost_strides(best, self.excluded_by_similarity), problem)
         if best and best[0].order[1] > EVIDENT and all(edit.kind == "insert" for edit in best[0].candidate.edits):
             declared = (each for each in every if is_plausible_redeclaration(each.candidate, self.inputs))
             best += [each for each in declared if each.order[0] == best[0].order[0] and each not in best]
         if len(groups(best)) == 1:
             best = with_rivals(best, every, self.inputs)
-        if len(groups(best)) > SUGGESTED and best[0].order[1] > EVIDENT:
+        limit = most_shown(best)
+        if len(groups(best)) > limit and best[0].order[1] > EVIDENT:
             best = [each for each in best if each.candidate.node is best[0].candidate.node]
-        if len(groups(best)) > SUGGESTED and best[0].order[1] > EVIDENT:
+        if len(groups(best)) > limit and best[0].order[1] > EVIDENT:
             return [], every
-        return with_strides([each for group in groups(best)[:SUGGESTED] for each in group], every), every
+        return with_strides([each for group in groups(best)[:limit] for each in group], every), every
 
     def _is_convincing(self, best: Sequence[Tried], problem: Problem) -> bool:
         """Whether later stages need not be tried."""
@@ -320,7 +321,8 @@ class Search:
         without = bypassed(node, nodes, inputs) if problem.is_error or limits else ()
         yield chain(self._at_others(nodes, node, editor), without, before)
         of_rank = with_other_output([node, *nodes], inputs) if problem.is_error or limits else ()
-        yield chain(lost_nodes.with_lost_pooling([node, *nodes], inputs), of_rank)
+        strided = lost_nodes.with_lost_strides(nodes, inputs) if problem.is_error else ()
+        yield chain(lost_nodes.with_lost_pooling([node, *nodes], inputs), strided, of_rank)
         yield chain(inputs.with_unused([node, *nodes], {}), resized(problem, clashing, editor, trials))
         constants = dict.fromkeys(end for value, axis in clashing for end in self.clashes.constants_of(value, axis))
         shapes = [shape_of(value, self.known) for value in (*dict(clashing), *node.inputs, *node.outputs)]

@@ -277,7 +277,9 @@ def _with_fitting_sizes(
             is_bound = step < 0 and (len(others) == NEIGHBORS or (others[-1:] or [first]) == [1])
             roundest = first if is_bound else _roundest(first, *others)
             if roundest not in fitting:
-                yield Candidate(edits(roundest), grade, subject=(*given, *axes), sure=not others and sure)
+                is_pixel = len(shape) >= IMAGE and min(axes) >= SPATIAL and roundest * max(sizes) == common
+                likely = LAST_RESORT if is_pixel else grade
+                yield Candidate(edits(roundest), likely, subject=(*given, *axes), sure=not others and sure)
 
 
 def _other_sizes(shape: Shape, axis: int) -> list[int]:

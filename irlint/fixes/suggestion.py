@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from irlint.dims import product
 from irlint.findings.edits import Edit, Fix, message
-from irlint.findings.wording import counted
+from irlint.findings.wording import counted, listed
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Graph, Problem
 from irlint.records import record, replaced
@@ -75,17 +75,25 @@ def _is_writable(edit: Edit) -> bool:
 
 
 def _joined(texts: Iterable[str]) -> list[str]:
-    """The texts. Two that differ in one number become one: ``change 100 to 96 or 104 on axes 2 and 3``."""
-    found: list[str] = []
-    for text in dict.fromkeys(texts):
-        before, words = found[-1].split() if found else [], text.split()
-        differing = [at for at, (one, other) in enumerate(zip(before, words)) if one != other]
-        if len(before) == len(words) and len(differing) == 1 and words[differing[0]].isdecimal():
-            before[differing[0]] += f" or {words[differing[0]]}"
-            found[-1] = " ".join(before)
+    """The texts. Those that differ in one number, or in the node at the end, become one: ``change 8 to 6 or 10``."""
+    found: list[tuple[list[str], int | None, list[str]]] = []
+    for words in (text.split() for text in dict.fromkeys(texts)):
+        first, place, choices = found[-1] if found else ([], None, [])
+        differing = [at for at, (one, other) in enumerate(zip(first, words)) if one != other]
+        fits = len(first) == len(words) and len(differing) == 1 and place in (None, differing[0])
+        if fits and _is_choice(words, differing[0]):
+            found[-1] = first, differing[0], [*(choices or [first[differing[0]]]), words[differing[0]]]
         else:
-            found.append(text)
-    return found
+            found.append((words, None, []))
+    return [
+        " ".join(words if at is None else [*words[:at], listed(choices, "or"), *words[at + 1 :]])
+        for words, at, choices in found
+    ]
+
+
+def _is_choice(words: Sequence[str], at: int) -> bool:
+    """Whether a word is a number, or the last one, which names a node: ``Conv[3]``."""
+    return words[at].isdecimal() or (at + 1 == len(words) and words[at].endswith("]") and "[" in words[at][1:])
 
 
 def place(edits: Sequence[Edit]) -> str:

@@ -589,3 +589,41 @@ def test_new_axes_that_fit_are_not_bypassed() -> None:
     )
     findings = irlint.check(onnx.parser.parse_model(f"{HEAD}g {text}")).findings
     assert not any("without Unsqueeze" in each.suggestion for each in findings)
+
+
+@pytest.mark.oracle
+def test_places_that_may_have_lost_their_strides() -> None:
+    import onnxruntime
+
+    text = (
+        "(float[1,3,16,16] x, float[4,3,3,3] u, float[8,4,3,3] v, float[8,8,3,3] w, float[8,64] p) => (float[1,8,n] y) "
+        "<int64[1] i = {2}, int64[1] one = {1}, int64[1] two = {2}, int64[2] t = {1,8}> { "
+        "a = Conv <pads = [1,1,1,1], strides = [1,1]> (x, u) b = Conv <pads = [1,1,1,1], strides = [2,2]> (a, v) "
+        "c = Conv <pads = [1,1,1,1], strides = [1,1]> (b, w) s = Shape (x) h = Gather (s, i) d = Sub (h, one) "
+        "e = Div (d, two) f = Add (e, one) k = Mul (f, f) g = Concat <axis = 0> (t, k) r = Reshape (c, g) y = Add (r, p) }"
+    )
+
+    def model_of(text: str) -> onnx.ModelProto:
+        model = onnx.parser.parse_model(f"{HEAD}g {text}")
+        for value in list(model.graph.input)[1:]:
+            shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+            model.graph.initializer.append(onnx.numpy_helper.from_array(numpy.ones(shape, "float32"), value.name))
+            model.graph.input.remove(value)
+        return model
+
+    def run(model: onnx.ModelProto) -> None:
+        session = onnxruntime.InferenceSession(model.SerializeToString())
+        session.run(None, {"x": numpy.ones((1, 3, 16, 16), "float32")})
+
+    assert not irlint.check(model_of(text)).findings
+    run(model_of(text))
+    broken = model_of(text.replace("[2,2]", "[1,1]"))
+    (found,) = irlint.check(broken).findings
+    assert found.suggestion.startswith("set `strides = [2, 2]` in Conv[0], Conv[1] or Conv[2]; or use a target with")
+    assert found.fix is None
+    with pytest.raises(Exception, match="reshape"):
+        run(broken)
+    for at in range(3):
+        model = model_of(text.replace("[2,2]", "[1,1]"))
+        model.graph.node[at].attribute[1].ints[:] = [2, 2]
+        run(model)
