@@ -70,8 +70,9 @@ def _reading_casts(problem: Problem, known: Known, graph: Graph) -> Iterator[tup
 def _outcome(
     edits: Sequence[Edit], problem: Problem, rechecked: Rechecked, elsewhere: Container[str]
 ) -> Outcome | None:
-    """The outcome of edits for the complete file. None if a problem that follows from this one remains, or if the edits
-    change another graph (except the element type of an input of the model)."""
+    """The outcome of edits for the complete file. None if a problem that follows from this one remains, if the faulty
+    node then depends on a state of unknown size, or if the edits change another graph (except the element type of an
+    input of the model)."""
     inputs = {value.name for value in rechecked.model.graph.inputs} if rechecked.model.graph is not None else set()
     for each in edits:
         if each.kind == "declaration" and each.dtype and each.name in inputs:
@@ -79,6 +80,8 @@ def _outcome(
         if each.kind not in INSIDE or each.of == "shape" or (each.kind == "constant" and each.name in elsewhere):
             return None
     outcome = rechecked.outcome(edits, problem)
+    if problem.fault.rule.family != ELEMENT_TYPES and rechecked.depends_on_state(edits, problem):
+        return None
     follow = {id(each) for each in rechecked.problems if each.because is problem}
     return outcome if outcome is not None and follow <= {id(each) for each in outcome.fixed} else None
 

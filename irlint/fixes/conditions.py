@@ -69,11 +69,6 @@ def names(requirement: Requirement) -> set[str]:
     }
 
 
-def is_of_state(requirement: Requirement) -> bool:
-    """Whether a requirement concerns a size that no input determines, such as that of a state that a loop changes."""
-    return any(name.startswith("_") for name in names(requirement))
-
-
 def equates_others(requirement: Requirement) -> bool:
     """Whether every relation equates expressions of different symbols. A relation of one symbol equates no others."""
     relations = [without_common_factors(each) for each in requirement.any_of]

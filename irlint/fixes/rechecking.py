@@ -7,14 +7,16 @@ from collections.abc import Container, Mapping, Sequence
 from importlib import import_module
 
 from irlint import parsers
-from irlint.dims import Shape
+from irlint.dims import Shape, symbols
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule, Severity
+from irlint.findings.statements import Requirement
 from irlint.fixes.explaining import every_problem
 from irlint.fixes.inserted import CAST
 from irlint.inference.consequences import DECLARED
 from irlint.inference.walk import inferred
 from irlint.model import Graph, Model, Problem, Value
+from irlint.model.order import graphs
 from irlint.model.tensor import Type
 from irlint.parsers.opening import opened
 from irlint.records import NOTHING, record
@@ -72,6 +74,8 @@ class Rechecked:
         self.problems = problems
         self.shapes = shapes
         self._checked: dict[tuple[Edit, ...], list[Problem] | None] = {}
+        #: By edits: (path of the graph, label) of the nodes that depend on the sizes of a state after them.
+        self._dependent: dict[tuple[Edit, ...], set[tuple[str, str]]] = {}
 
     def outcome(self, edits: Sequence[Edit], problem: Problem) -> Outcome | None:
         """The outcome of edits. None if the problem remains, if the edits cause a problem that no safe fix removes, or
@@ -123,6 +127,11 @@ class Rechecked:
             for each in after
         )
 
+    def depends_on_state(self, edits: Sequence[Edit], problem: Problem) -> bool:
+        """Whether the node of a problem is only sound for some sizes of a state, which a loop changes, after edits."""
+        after, node = self._after(edits), problem.node
+        return after is not None and node is not None and (problem.graph, node.label) in self._dependent[tuple(edits)]
+
     def is_writable(self, edits: Sequence[Edit]) -> bool:
         """Whether the file can be written with these edits. True if the file is too large to check or cannot be
         opened."""
@@ -141,7 +150,12 @@ class Rechecked:
         form = self.model.format
         raw = self._written(edits) if form is not None and form.writer and not self._cannot_be_checked() else None
         model = parsers.read(self.model.path, raw) if raw is not None else None
-        return None if model is None or model.graph is None else every_problem(inferred(model, self.shapes))
+        if model is None or model.graph is None:
+            return None
+        known = inferred(model, self.shapes)
+        demands = (each for each in known.requires if is_of_state(each.requirement, model))
+        self._dependent[tuple(edits)] = {(each.graph, each.node.label) for each in demands}
+        return every_problem(known)
 
     @property
     def document(self) -> bytes:
@@ -174,6 +188,19 @@ class Rechecked:
         except (Unwritable, Damage, IndexError):
             return None
         return b"".join(piece if isinstance(piece, bytes) else data[piece[0] : piece[1]] for piece in pieces)
+
+
+def is_of_state(requirement: Requirement, model: Model) -> bool:
+    """Whether a requirement concerns a size that no input determines, and that a node with a body does."""
+    found = {name for each in requirement.any_of for side in (each.left, each.right) for name in symbols(side)}
+    return any(
+        name.startswith(f"_{node.op.lower()}_")
+        for name in found
+        if name.startswith("_")
+        for graph in graphs(model)
+        for node in graph.nodes
+        if node.bodies
+    )
 
 
 def is_revealed(rule: Rule, severity: Severity, edits: Sequence[Edit], graph: Graph | None) -> bool:

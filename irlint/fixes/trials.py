@@ -22,14 +22,13 @@ from irlint.fixes.conditions import (
     divides_by_size,
     equates_others,
     fixes_product,
-    is_of_state,
     key,
     limit_of,
     names,
     usual_sizes_meet_all,
 )
 from irlint.fixes.inserted import RESHAPE
-from irlint.fixes.rechecking import Outcome, sets_no_size
+from irlint.fixes.rechecking import Outcome, is_of_state, sets_no_size
 from irlint.inference.answers import Answer
 from irlint.inference.consequences import DECLARED
 from irlint.inference.contradictions import contradicts
@@ -348,7 +347,7 @@ class Trials:
         new = [each for each in requirements if key(each) not in self.conditions and limit_of(each) not in held]
         strict = [each for each in new if not self._is_of_other_faults(each) and self._is_strict(each)]
         if self.graph.path and node is not problem.node:  # The file is checked again with the edits of a body.
-            strict = [each for each in strict if not is_of_state(each)]
+            strict = [each for each in strict if not is_of_state(each, self.known.model)]
         stated, keys = self.requirements.get(node, {}), {key(each) for each in requirements}
         before = stated.values()
         if problem.sizes:
