@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from irlint.binding.calls import Call
 from irlint.dims import product
@@ -12,7 +12,7 @@ from irlint.findings.statements import Requirement
 from irlint.fixes.inserted import CAST, RESULTS
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
-from irlint.model import Attribute, Node, Problem, Value
+from irlint.model import Attribute, Graph, Node, Problem, Value
 from irlint.model.tensor import INTEGERS, Tensor, Type
 from irlint.records import NOTHING, replaced
 
@@ -206,3 +206,12 @@ def _type_after(known: Tensor, edit: Edit) -> Tensor:
             return Tensor(known.dtype, shape, edit.value)
     kept = known.value if product(edit.value) == len(known.value or ()) and not edit.order else None
     return Tensor(known.dtype, edit.value, kept)
+
+
+def defined(graph: Graph) -> Iterator[Value]:
+    """The values of a graph. Of several values with one name, the last one that is returned counts."""
+    yield from graph.captured
+    for node in reversed(graph.nodes):
+        yield from (value for value in node.outputs if value is not None)
+    yield from graph.constants
+    yield from graph.inputs

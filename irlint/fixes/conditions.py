@@ -27,6 +27,9 @@ FEW = 6
 WIDE = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 20, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 224, 256, 320, 512)
 SAMPLES, VARIED = (WIDE, WIDE, (1, 2, 3, 4, 7, 8, 12, 16, 32, 64)), 3
 
+#: The sizes with which a requirement on one size is tried.
+LARGE = range(33, 66)
+
 #: Conditions of more characters than this are not solved.
 LONG = 240
 
@@ -86,6 +89,18 @@ def divides(requirement: Requirement) -> bool:
 def divides_by_size(requirement: Requirement) -> bool:
     """Whether a requirement is only that a size is divisible by another dynamic size."""
     return divides(requirement) and all(symbols(without_common_factors(each).right) for each in requirement.any_of)
+
+
+def needs_multiple(requirement: Requirement) -> bool:
+    """Whether a requirement on one size allows some large sizes and excludes others."""
+    name, *more = sorted(names(requirement)) or ("",)
+    if not name or more:
+        return False
+    try:
+        met = [any(_holds(each, {name: size}) for each in requirement.any_of) for size in LARGE]
+    except (ArithmeticError, TooComplex):
+        return False
+    return any(met) and not all(met)
 
 
 def allows_many_sizes(requirement: Requirement) -> bool:

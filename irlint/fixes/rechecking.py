@@ -61,6 +61,8 @@ class Outcome:
     new_divisions: int = 0
     #: Whether the edits change an input of a body or a function, which the trial did not infer.
     in_body: bool = False
+    #: Whether the model then accepts only multiples of a number as batch size.
+    divides_batch: bool = False
 
 
 class Rechecked:

@@ -234,7 +234,7 @@ class Search:
             return False
         strong = [each for each in candidates if each.grade == EVIDENT or not (each.swaps and limits_sizes(problem))]
         changes = any(each.changes_node or each.grade == EVIDENT for each in strong)
-        return changes and self._fixes_all(problem, best[0].outcome.fixed)
+        return changes and not best[0].outcome.divides_batch and self._fixes_all(problem, best[0].outcome.fixed)
 
     def _narrowed(self, best: list[Tried], problem: Problem) -> list[Tried]:
         """The best candidates that remain after the tie-breakers."""
@@ -386,6 +386,7 @@ class Search:
             if fitting := fitting_scales(candidate.edits, outcome.types, self.inputs):
                 candidate = replaced(candidate, evidence=max(0, candidate.evidence) + fitting)
             drawbacks = len(outcome.stale) + outcome.keeps_limit + (candidate.grade == ONLY_SUGGESTED)
+            drawbacks += outcome.divides_batch
             order = drawbacks - len(outcome.fixed), candidate.grade, len(outcome.stale), -candidate.evidence
             if narrow is not None and is_wide and outcome.new_divisions < narrow.outcome.new_divisions:
                 order = *narrow.order[:-1], narrow.order[-1] - 1

@@ -16,7 +16,7 @@ from irlint.findings.edits import Edit
 from irlint.findings.faults import ELEMENT_TYPES, Severity
 from irlint.findings.statements import Requirement
 from irlint.fixes.axes import mixes_axes
-from irlint.fixes.changes import Change, Trial, grave
+from irlint.fixes.changes import Change, Trial, defined, grave
 from irlint.fixes.conditions import (
     divides,
     divides_by_size,
@@ -25,6 +25,7 @@ from irlint.fixes.conditions import (
     key,
     limit_of,
     names,
+    needs_multiple,
     usual_sizes_meet_all,
 )
 from irlint.fixes.inserted import RESHAPE
@@ -81,7 +82,7 @@ class Trials:
                 if value is not None:
                     self.users.setdefault(value, []).append(node)
         self.captured = {value for each in graphs(known.model) for value in each.captured}
-        self.values = {value.name: value for value in _defined(graph)}
+        self.values = {value.name: value for value in defined(graph)}
         self.by_index = {node.index: node for node in graph.nodes}
         self.graph = graph
         self.conditions = {key(each.requirement) for each in known.requires}
@@ -146,7 +147,14 @@ class Trials:
             keeps_limit=trial.keeps_limit,
             new_divisions=trial.new_divisions,
             in_body=trial.in_body,
+            divides_batch=self._divides_batch(trial.requirements),
         )
+
+    def _divides_batch(self, requirements: Sequence[Requirement]) -> bool:
+        """Whether a new requirement is that a batch size, the first size of an input, is a multiple of a number."""
+        new = [each for each in requirements if key(each) not in self.conditions and needs_multiple(each)]
+        firsts = {(tensor_shape(self.known.types.get(value)) or (None,))[0] for value in self.inputs} if new else set()
+        return any(names(each) <= {str(dim) for dim in firsts} for each in new)
 
     def _usual_sizes_fit(self, trial: Trial, touched: Sequence[Node]) -> bool:
         """Whether usual sizes meet all requirements after a trial."""
@@ -416,15 +424,6 @@ class Trials:
                 trial.types[value] = settled
                 changed.append(value)
         return changed
-
-
-def _defined(graph: Graph) -> Iterator[Value]:
-    """The values of a graph. Of several values with one name, the last one that is returned counts."""
-    yield from graph.captured
-    for node in reversed(graph.nodes):
-        yield from (value for value in node.outputs if value is not None)
-    yield from graph.constants
-    yield from graph.inputs
 
 
 def limits_sizes(problem: Problem) -> bool:

@@ -627,3 +627,27 @@ def test_places_that_may_have_lost_their_strides() -> None:
         model = model_of(text.replace("[2,2]", "[1,1]"))
         model.graph.node[at].attribute[1].ints[:] = [2, 2]
         run(model)
+
+
+@pytest.mark.oracle
+def test_no_constant_makes_the_batch_size_even() -> None:
+    import onnxruntime
+
+    def model_of(size: int, part: int) -> onnx.ModelProto:
+        text = (
+            f"(float[N,{size},4] x) => (float[M,16] y) <int64[1] i = {{1}}, int64[1] k = {{4}}, int64[1] l = {{{part}}}, "
+            "int64[1] z = {0}, int64[1] c = {4}, int64[2] t = {-1,16}> { s = Shape (x) n = Gather (s, i) d = Div (n, k) e = Relu (x) "
+            "g = Concat <axis = 0> (z, d, l, c) r = Reshape (e, g) y = Reshape (r, t) }"
+        )
+        return onnx.parser.parse_model(f"{HEAD}g {text}")
+
+    def run(model: onnx.ModelProto, size: int) -> None:
+        session = onnxruntime.InferenceSession(model.SerializeToString())
+        session.run(None, {"x": numpy.ones((3, size, 4), "float32")})
+
+    (found,) = irlint.check(model_of(10, 4)).findings
+    assert found.suggestion == "change 10 to 8 or 12 on axis 1 of input `x`"
+    run(model_of(8, 4), 8)
+    for part in (4, 5):
+        with pytest.raises(Exception, match=r"[Rr]eshape"):
+            run(model_of(10, part), 10)
