@@ -13,7 +13,7 @@ from irlint.fixes.inserted import FLATTEN, SQUEEZE, TRANSPOSE, UNSQUEEZE
 from irlint.fixes.node_edits import inverse_order
 from irlint.fixes.other_values import LAST_RESORT, ONLY_SUGGESTED, POSSIBLE, PROBABLE, layouts, neighbors, with_an_axis
 from irlint.fixes.trials import limits_sizes
-from irlint.inference.origins import inputs_of
+from irlint.inference.origins import inputs_of, shape_of
 from irlint.lazy_typing import Any
 from irlint.model import Node, Problem, Value
 from irlint.model.order import downstream, uses
@@ -32,6 +32,9 @@ ORDERS = 12
 
 #: The factors by which models resize, the most frequent one first.
 USUAL_FACTORS = (2, 4, 3)
+
+#: The number of axes of a matrix.
+MATRIX = 2
 
 #: The role of an input that lists axes.
 AXES = "axes"
@@ -185,6 +188,26 @@ def transposed_constants(ends: Iterable[tuple[Value, int]], editor: Editor) -> I
         for user in editor.users.get(value, ()):
             for candidate in editor.transposed(value, known.shape, user, user.inputs.index(value)):
                 yield replaced(candidate, node=user)
+
+
+def transposed_everywhere(node: Node, editor: Editor) -> Iterator[Candidate]:
+    """Transposes the matrices of unequal sizes that a node and its siblings take: a program stored all in this order.
+
+    It is only suggested, as the square matrices may be transposed as well.
+    """
+    for port, value in enumerate(node.inputs if node in editor.known.faulted else ()):
+        others = [each.inputs[port] for each in editor.siblings(node) if port < len(each.inputs)]
+        shapes = {each: shape_of(each, editor.known) or () for each in (value, *others) if _is_matrix(each, editor)}
+        if value in shapes and len(shapes) > 1:
+            edits = [editor.constant(each, shape[::-1], "shape") for each, shape in shapes.items() if each is not None]
+            yield Candidate(tuple(edits), PROBABLE, evidence=len(edits), subject=port, sure=False)
+
+
+def _is_matrix(value: Value | None, editor: Editor) -> bool:
+    """Whether a value is a constant of floats with two axes of unequal sizes."""
+    known = editor.known.types.get(value) if value is not None else None
+    shape = known.shape or () if isinstance(known, Tensor) and known.dtype in FLOATS else ()
+    return editor.makers.is_constant(value) and len(shape) == MATRIX and shape[0] != shape[1]
 
 
 def _constants_applied_next(node: Node, given: Tensor, editor: Editor) -> Iterator[Value]:

@@ -97,7 +97,12 @@ class Clashes:
         nodes_of_parts = (each for place in (*products, *parts) for each in self.nodes_before(node, [place]))
         return list(dict.fromkeys((*self.nodes_before(node, clashing), *nodes_of_parts)))
 
-    def emptying(self, nodes: Sequence[Node]) -> Iterator[Node]:
+    def nodes_to_change(self, node: Node, clashing: Sequence[tuple[Value, int]]) -> list[Node]:
+        """The nodes of ``all_nodes_before``, after those that produced an empty input of a Concat."""
+        nodes = self.all_nodes_before(node, clashing)
+        return list(dict.fromkeys((*self._emptying(nodes), *nodes)))
+
+    def _emptying(self, nodes: Sequence[Node]) -> Iterator[Node]:
         """The nodes that produced an empty input of a Concat in ``nodes``, such as a Slice past the end."""
         for value in (value for node in nodes if node.op == JOIN for value in node.inputs):
             at = value

@@ -18,6 +18,7 @@ from irlint.fixes.arrangements import (
     transposed_as_declared,
     transposed_before,
     transposed_constants,
+    transposed_everywhere,
     with_other_lists,
 )
 from irlint.fixes.candidate import Candidate
@@ -278,8 +279,7 @@ class Search:
             return
         yield chain(self._with_numbers_of_twins(node), inputs.connected_as_in_other_blocks(node))
         clashing = self.clashes.of(problem)
-        nodes = self.clashes.all_nodes_before(node, clashing)
-        nodes = list(dict.fromkeys((*self.clashes.emptying(nodes), *nodes)))
+        nodes = self.clashes.nodes_to_change(node, clashing)
         computing = dict.fromkeys(each for user in (node, *nodes) for each in nodes_that_compute(user, editor))
         connected = dict.fromkeys((*nodes, *computing))
         yield (replaced(found, node=each) for each in connected for found in inputs.blocks.connected_as_twins(each))
@@ -288,7 +288,7 @@ class Search:
         near = (node, *nodes[:NODES])
         at_siblings = (lost_nodes.inserted_as_at_siblings(each, inputs) for each in near)
         yield chain(lost_nodes.inserted_as_declared((node, *nodes), inputs), *at_siblings)
-        yield inputs.surroundings.candidates_near(node, connected)
+        yield chain(inputs.surroundings.candidates_near(node, connected), transposed_everywhere(node, editor))
         yield chain.from_iterable(exchanged_weights(each, inputs) for each in near[: 1 + EXCHANGED] if problem.is_error)
         yield chain(reshaped_weights(node, inputs), without_unread_parts(node, editor))
         yield with_lost_input([node, *nodes], inputs) if problem.is_error else iter(())

@@ -651,3 +651,31 @@ def test_no_constant_makes_the_batch_size_even() -> None:
     for part in (4, 5):
         with pytest.raises(Exception, match=r"[Rr]eshape"):
             run(model_of(10, part), 10)
+
+
+@pytest.mark.oracle
+def test_matrices_that_are_all_transposed() -> None:
+    import onnxruntime
+
+    text = "(float[N,4] x) => (float[N,4] y) { a = MatMul (x, u) r = Relu (a) b = MatMul (r, v) s = Relu (b) y = MatMul (s, w) }"
+    shapes = {"u": (4, 6), "v": (6, 4), "w": (4, 4)}
+    matrices = {name: numpy.random.default_rng(0).random(shape, "float32") for name, shape in shapes.items()}
+
+    def model_of(transposed: str) -> onnx.ModelProto:
+        model = onnx.parser.parse_model(f"{HEAD}g {text}")
+        for name, each in matrices.items():
+            stored = numpy.ascontiguousarray(each.T) if name in transposed else each
+            model.graph.initializer.append(onnx.numpy_helper.from_array(stored, name))
+        return model
+
+    assert not irlint.check(model_of("")).findings
+    onnxruntime.InferenceSession(model_of("").SerializeToString())
+    with pytest.raises(Exception, match="MatMul"):
+        onnxruntime.InferenceSession(model_of("uvw").SerializeToString())
+    root = next(each for each in irlint.check(model_of("uvw")).findings if each.severity.value == "error")
+    assert root.suggestion.startswith(
+        "transpose constant `u` with (1, 0), from [6, 4] to [4, 6], and transpose constant `v`"
+    )
+    assert root.fix is None
+    root = next(each for each in irlint.check(model_of("u")).findings if each.severity.value == "error")
+    assert "`v`" not in root.suggestion.partition(";")[0]
