@@ -179,8 +179,8 @@ def transposed_before(node: Node, nodes: Sequence[Node], editor: Editor) -> Iter
                 yield Candidate(tuple(edits), POSSIBLE, each, evidence=-at)
 
 
-def transposed_constants(ends: Iterable[tuple[Value, int]], editor: Editor) -> Iterator[Candidate]:
-    """The constants from which clashing sizes come, with their axes in another order."""
+def transposed_constants(ends: Iterable[tuple[Value, int]], node: Node, editor: Editor) -> Iterator[Candidate]:
+    """The constants from which clashing sizes come, or those of all siblings, with their axes in another order."""
     for value in dict.fromkeys(value for value, _ in ends):
         known = editor.known.types.get(value)
         if not isinstance(known, Tensor) or not known.shape or known.dtype not in FLOATS:
@@ -188,9 +188,10 @@ def transposed_constants(ends: Iterable[tuple[Value, int]], editor: Editor) -> I
         for user in editor.users.get(value, ()):
             for candidate in editor.transposed(value, known.shape, user, user.inputs.index(value)):
                 yield replaced(candidate, node=user)
+    yield from _transposed_everywhere(node, editor)
 
 
-def transposed_everywhere(node: Node, editor: Editor) -> Iterator[Candidate]:
+def _transposed_everywhere(node: Node, editor: Editor) -> Iterator[Candidate]:
     """Transposes the matrices of unequal sizes that a node and its siblings take: a program stored all in this order.
 
     It is only suggested, as the square matrices may be transposed as well.
@@ -200,7 +201,7 @@ def transposed_everywhere(node: Node, editor: Editor) -> Iterator[Candidate]:
         shapes = {each: shape_of(each, editor.known) or () for each in (value, *others) if _is_matrix(each, editor)}
         if value in shapes and len(shapes) > 1:
             edits = [editor.constant(each, shape[::-1], "shape") for each, shape in shapes.items() if each is not None]
-            yield Candidate(tuple(edits), PROBABLE, evidence=len(edits), subject=port, sure=False)
+            yield Candidate(tuple(edits), LAST_RESORT, subject=port, sure=False)
 
 
 def _is_matrix(value: Value | None, editor: Editor) -> bool:

@@ -18,7 +18,6 @@ from irlint.fixes.arrangements import (
     transposed_as_declared,
     transposed_before,
     transposed_constants,
-    transposed_everywhere,
     with_other_lists,
 )
 from irlint.fixes.candidate import Candidate
@@ -288,7 +287,7 @@ class Search:
         near = (node, *nodes[:NODES])
         at_siblings = (lost_nodes.inserted_as_at_siblings(each, inputs) for each in near)
         yield chain(lost_nodes.inserted_as_declared((node, *nodes), inputs), *at_siblings)
-        yield chain(inputs.surroundings.candidates_near(node, connected), transposed_everywhere(node, editor))
+        yield inputs.surroundings.candidates_near(node, connected)
         yield chain.from_iterable(exchanged_weights(each, inputs) for each in near[: 1 + EXCHANGED] if problem.is_error)
         yield chain(reshaped_weights(node, inputs), without_unread_parts(node, editor))
         yield with_lost_input([node, *nodes], inputs) if problem.is_error else iter(())
@@ -321,9 +320,9 @@ class Search:
         without = bypassed(node, nodes, inputs) if problem.is_error or limits else ()
         yield chain(self._at_others(nodes, node, editor), without, before)
         of_rank = with_other_output([node, *nodes], inputs) if problem.is_error or limits else ()
+        yield chain(lost_nodes.with_lost_pooling([node, *nodes], inputs), of_rank)
         strided = lost_nodes.with_lost_strides(nodes, inputs) if problem.is_error else ()
-        yield chain(lost_nodes.with_lost_pooling([node, *nodes], inputs), strided, of_rank)
-        yield chain(inputs.with_unused([node, *nodes], {}), resized(problem, clashing, editor, trials))
+        yield chain(inputs.with_unused([node, *nodes], {}), resized(problem, clashing, editor, trials), strided)
         constants = dict.fromkeys(end for value, axis in clashing for end in self.clashes.constants_of(value, axis))
         shapes = [shape_of(value, self.known) for value in (*dict(clashing), *node.inputs, *node.outputs)]
         sizes = dict.fromkeys(dim for shape in shapes for dim in shape or () if isinstance(dim, int) and dim > 1)
@@ -331,7 +330,7 @@ class Search:
             rank = len(shape_of(node.inputs[1], self.known) or ())
             constants.update({(node.inputs[1], axis): None for axis in range(min(rank, 2))})
         may_resize_weights = problem.fault.rule in (CHANNELS_MISMATCH, BIAS_MISMATCH, BROADCAST_MISMATCH)
-        yield transposed_constants(constants, editor) if problem.is_error else iter(())
+        yield transposed_constants(constants, node, editor) if problem.is_error else iter(())
         yield editor.constants.resized(constants, sizes, weights=may_resize_weights)
         joins = [each for each in (node, *nodes) if sum(map(inputs.is_made, each.inputs)) > 1]
         if problem.is_error:
