@@ -673,9 +673,7 @@ def test_matrices_that_are_all_transposed() -> None:
     with pytest.raises(Exception, match="MatMul"):
         onnxruntime.InferenceSession(model_of("uvw").SerializeToString())
     root = next(each for each in irlint.check(model_of("uvw")).findings if each.severity.value == "error")
-    assert root.suggestion.startswith(
-        "transpose constant `u` with (1, 0), from [6, 4] to [4, 6], and transpose constant `v`"
-    )
+    assert "transpose constant `u` with (1, 0), from [6, 4] to [4, 6], and transpose constant `v`" in root.suggestion
     assert root.fix is None
     root = next(each for each in irlint.check(model_of("u")).findings if each.severity.value == "error")
     assert "`v`" not in root.suggestion.partition(";")[0]
