@@ -388,7 +388,8 @@ class Search:
             drawbacks += outcome.divides_batch
             order = drawbacks - len(outcome.fixed), candidate.grade, len(outcome.stale), -candidate.evidence
             if narrow is not None and is_wide and outcome.new_divisions < narrow.outcome.new_divisions:
-                order = *narrow.order[:-1], narrow.order[-1] - 1
+                before, lost = narrow.order, narrow.outcome.divides_batch - outcome.divides_batch
+                order = before[0] - lost, before[1], before[2], before[3] - 1
             narrow = Tried(order, candidate, outcome)
             yield narrow
 
