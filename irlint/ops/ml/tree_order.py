@@ -13,7 +13,7 @@ from irlint.model.lists import LongList
 #: (id of a tree, id of a node).
 Place = tuple[int, int]
 
-#: The number of nodes from which on a repeated root begins a further tree.
+#: If this many nodes of a tree are repeated, from its root on, a further tree begins.
 SEVERAL = 2
 
 
@@ -63,11 +63,12 @@ def repeated_node(places: Sequence[Place], votes: str) -> tuple[str, str, str] |
     tree, node = places[at]
     copied = list(takewhile(lambda place: place[0] == tree, places[at:]))
     is_root = first[tree, node] == min(index for place, index in first.items() if place[0] == tree)
-    if not is_root or len(copied) < SEVERAL or len(set(copied)) < len(copied):
+    repeated = len(first.keys() & set(copied))
+    if not is_root or repeated < SEVERAL or len(set(copied)) < len(copied):
         return f"tree {tree} has node {node} twice", "give each node of a tree its own id", "nodes_nodeids"
     trees = {each for each, _ in places}
     unused = next(each for each in range(len(trees) + 1) if each not in trees)
-    more = counted(len(first.keys() & set(copied)) - 1, "more node")
+    more = counted(repeated - 1, "more node")
     return (
         f"tree {tree} has node {node} and {more} twice: its ids start again at entry {at}, like those of another tree",
         f"give this tree an unused id, such as {unused}: at entries {span(at, at + len(copied) - 1)} of "
