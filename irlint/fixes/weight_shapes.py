@@ -90,7 +90,7 @@ def with_weights(suggestions: Suggestions, problems: Sequence[Problem], findings
         if id(problem) in found or searched >= FINDINGS or not suggestions.may_be_of_weights(problem):
             continue
         searched += 1
-        replacements = search.replacements(problem)
+        replacements = search.replacements(problem, reveals=suggestions.of(problem) is None)
         for each in replacements[0].outcome.fixed if replacements else ():
             found.setdefault(id(each), replacements)
     return [
@@ -136,9 +136,14 @@ class WeightShapes:
         self.edits = NodeEdits(self.known, makers)
         self.given = {value: shape_of(value, self.known) or () for value in self.known.overridden}
         self.walks = 0
+        self.reveals = False
 
-    def replacements(self, problem: Problem) -> list[Replacement]:
-        """The replacements that fix a problem and most others, usual ones first; at most NAMED, or none."""
+    def replacements(self, problem: Problem, *, reveals: bool) -> list[Replacement]:
+        """The replacements that fix a problem and most others, usual ones first; at most NAMED, or none.
+
+        With ``reveals``, single sizes that nodes after the problem require do not count as caused (see ``_tried``).
+        """
+        self.reveals = reveals
         if problem.node is None:
             return []
         self.walks = NODES // max(self.known.model.nodes, 1)
@@ -254,7 +259,7 @@ class WeightShapes:
             if walked is None or _remains(problem, walked):
                 return
             sizes, keeping = _allowed(walked, old)
-            revealed = _without_size(walked)
+            revealed = _without_size(walked) if self.reveals else frozenset[Node]()
             more = dict(pair for demand in keeping for pair in self._axes_of_size(demand.node, old))
             if not more.keys() - axes.keys():
                 break
