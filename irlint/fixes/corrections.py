@@ -24,8 +24,8 @@ from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
 from irlint.findings.wording import closest
+from irlint.fixes.equal_nodes import are_equal
 from irlint.fixes.interfaces import (
-    SCAN_AXES,
     TO,
     Edits,
     as_body_declares,
@@ -44,14 +44,16 @@ from irlint.fixes.names import (
     named_in_sizes,
     names_another_operator,
     of_misspelled_number,
+    of_siblings,
 )
+from irlint.fixes.operator_names import as_operator_with_attributes, similar_operators
 from irlint.fixes.redeclared import declared_as_stored, output_as_computed
 from irlint.fixes.tidy import USUAL_IR_VERSION
 from irlint.inference.contradictions import differ
 from irlint.inference.known import Known
 from irlint.inference.opsets import ANOTHER_OPSET
 from irlint.lazy_typing import Literal
-from irlint.model import Constant, Graph, Node, Problem, Value
+from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graph_at, graphs
 from irlint.model.tensor import NUMBERED_TYPES, Tensor
 from irlint.ops.shared.bodies import BODY_ARITY, BODY_TYPES, CARRIED_TYPE, CONTROL_INPUT, SCAN_LENGTH
@@ -59,14 +61,8 @@ from irlint.ops.shared.broadcast import SHAPES_DIFFER
 from irlint.schemas import IR_VERSIONS, MICROSOFT, OFFICIAL_DOMAINS, official, official_names, official_versions
 from irlint.targets.newest import RUNTIME_OPSETS
 
-#: The least similarity (``difflib`` ratio) of almost equal names, and of similar names.
-ALMOST, SIMILAR = 0.9, 0.6
-
-#: At most this many similar names are tried.
-NAMES = 4
-
-#: Longer texts are no names of operators.
-LONGEST_NAME = 60
+#: The least similarity (``difflib`` ratio) of almost equal names.
+ALMOST = 0.9
 
 #: The attribute with an axis.
 AXIS = "axis"
@@ -88,25 +84,6 @@ def corrections(problem: Problem, known: Known) -> Iterator[Edits]:
         from irlint.fixes.trials import limits_sizes
 
         yield from on_other_axes(problem, known) if problem.is_error or limits_sizes(problem) else ()
-
-
-def is_ambiguous(problem: Problem, edits: Edits) -> bool:
-    """Whether two names of operators are equally similar to the name of the node's operator, or edits set other axes of
-    a Scan: perhaps a Transpose is missing."""
-    node = problem.node
-    if edits[0].name == SCAN_AXES:
-        return True
-    is_renamed = edits[0].of == "operator" and problem.fault.rule is UNKNOWN_OPERATOR
-    if not is_renamed or node is None or len(node.op) > LONGEST_NAME:
-        return False
-    from difflib import SequenceMatcher, get_close_matches
-
-    names = sorted(official_names(node.domain))
-    if any(name.casefold() == node.op.casefold() for name in names):
-        return False
-    close = get_close_matches(node.op, names, 2, SIMILAR)
-    ratios = {SequenceMatcher(None, name, node.op).ratio() for name in close}
-    return len(close) > len(ratios)
 
 
 def may_be_corrected(problem: Problem) -> bool:
@@ -148,21 +125,6 @@ def _as_missing_attribute(problem: Problem, known: Known) -> Iterator[Edits]:
     missing = [each for each, (kind, _) in stated.items() if kind == attribute.kind and each not in node.attributes]
     if len(missing) == 1:
         yield (Edit("rename", "attribute", problem.graph, node.label, node.index, name, missing[0], op=node.op),)
-
-
-def _as_operator_with_attributes(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Renames an operator to the only one that has all attributes of the node and whose name ends with the old name."""
-    node = problem.node
-    version = node.version if node is not None and isinstance(node.version, int) else None
-    if node is None or version is None or known.format.ports_declare or len(node.op) > LONGEST_NAME:
-        return
-    found = []
-    for name in official_names(node.domain):
-        schema = official(name, version, node.domain) if name.endswith(node.op) and node.op != name else None
-        if schema is not None and set(node.attributes) <= set(schema.attributes):
-            found.append(name)
-    for name in found if len(found) == 1 else ():
-        yield (Edit("rename", "operator", problem.graph, node.label, node.index, node.op, name, op=node.op),)
 
 
 def _other_opsets(problem: Problem, known: Known) -> Iterator[Edits]:
@@ -218,16 +180,6 @@ def _in_domain_if_refused(problem: Problem, known: Known) -> Iterator[Edits]:
         yield from _in_domain_with_operator(problem, known)
 
 
-def _similar_operators(problem: Problem, known: Known) -> Iterator[Edits]:
-    node = problem.node
-    if node is None or known.format.ports_declare or len(node.op) > LONGEST_NAME:
-        return
-    from difflib import get_close_matches
-
-    for name in get_close_matches(node.op, sorted(official_names(node.domain)), NAMES, SIMILAR):
-        yield (Edit("rename", "operator", problem.graph, node.label, node.index, node.op, name, op=node.op),)
-
-
 def _usual_ir_version(problem: Problem, known: Known) -> Iterator[Edits]:
     """The lowest IR version that allows the imported opset, but at least ``USUAL_IR_VERSION``."""
     opset = known.model.opsets.get("", 0)
@@ -269,11 +221,21 @@ def _other_attribute_types(problem: Problem, known: Known) -> Iterator[Edits]:
     elif isinstance(value, int):
         similar = (each for graph in graphs(known.model) for each in graph.nodes if each.op == node.op)
         values = (each.attributes[name].value for each in similar if name in each.attributes)
-        lengths = dict.fromkeys(len(each) for each in values if isinstance(each, (tuple, list)))
+        at_others = [len(each) for each in values if isinstance(each, (tuple, list))]
+        lengths = dict.fromkeys((*_lengths_beside(name, node), *at_others))
         counts = dict.fromkeys((*lengths, 1, 2, 3, 4))
         others += [*((value,) * count for count in lengths), float(value), *((value,) * count for count in counts)]
     for other in others:
         yield (_set(problem, node, name, other),)
+
+
+def _lengths_beside(name: str, node: Node) -> list[int]:
+    """The one length of the other lists of a node whose names begin with the same word, as ``nodes_modes`` and
+    ``nodes_values``; [] if their lengths differ."""
+    word, mark, _ = name.partition("_")
+    values = [each.value for other, each in node.attributes.items() if mark and other.startswith(word + mark)]
+    lengths = {len(each) for each in values if isinstance(each, (tuple, list))}
+    return list(lengths) if len(lengths) == 1 else []
 
 
 def _set(problem: Problem, node: Node, name: str, value: object) -> Edit:
@@ -287,26 +249,10 @@ def _without_duplicate(problem: Problem, known: Known) -> Iterator[Edits]:
     graph = graph_at(known.model, problem.graph)
     if node is None or graph is None:
         return
-    names = [value.name if value is not None else None for value in node.outputs]
     for other in graph.nodes:
-        same = other is not node and (other.op, other.domain, other.inputs) == (node.op, node.domain, node.inputs)
-        given = [value.name if value is not None else None for value in other.outputs]
-        if same and given == names and _have_equal_attributes(node, other):
+        if other is not node and are_equal(other, node):
             yield (Edit("remove", "node", problem.graph, node.label, node.index),)
             return
-
-
-def _have_equal_attributes(one: Node, other: Node) -> bool:
-    """Whether two nodes have the same attributes. Tensors are equal if their elements are known and equal."""
-    if one.attributes.keys() != other.attributes.keys():
-        return False
-    for name, attribute in one.attributes.items():
-        value, given = attribute.value, other.attributes[name].value
-        if isinstance(value, Constant) and isinstance(given, Constant) and value.tensor.value is not None:
-            value, given = value.tensor, given.tensor
-        if value != given or attribute.kind != other.attributes[name].kind:
-            return False
-    return True
 
 
 def _with_missing_attribute(problem: Problem, known: Known) -> Iterator[Edits]:
@@ -382,7 +328,8 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
             yield tuple(_as_inputs(value, intended, known, "" if is_outer else problem.graph))
         if intended and sure:
             return
-        for each in of_misspelled_number(value.name, graph, unused_values(graph)):
+        renamed = (*of_misspelled_number(value.name, graph, unused_values(graph)), *of_siblings(value, graph, known))
+        for each in renamed:
             yield tuple(_as_inputs(value, each.name, known, problem.graph))
         from irlint.fixes.lost_nodes import lost_at_twins, lost_beside_unused
 
@@ -429,7 +376,7 @@ CORRECTIONS: dict[Rule, tuple[Callable[[Problem, Known], Iterator[Edits]], ...]]
     OPSET_TOO_NEW: (_older_opsets,),
     MISSING_OPSET_IMPORT: (_imported, _in_known_domain),
     CUSTOM_OPERATOR: (_in_domain_with_operator,),
-    UNKNOWN_OPERATOR: (_in_domain_with_operator, _as_intended, _similar_operators),
+    UNKNOWN_OPERATOR: (_in_domain_with_operator, _as_intended, similar_operators),
     IR_VERSION_TOO_NEW: (_usual_ir_version,),
     INITIALIZER_NOT_INPUT: (_usual_ir_version,),
     BODY_ARITY: (other_scan_counts, with_unused_output),
@@ -437,7 +384,7 @@ CORRECTIONS: dict[Rule, tuple[Callable[[Problem, Known], Iterator[Edits]], ...]]
     CARRIED_TYPE: (as_state_is_returned, other_scan_counts, outputs_swapped, retyped_outputs),
     CONTROL_INPUT: (outputs_swapped,),
     SCAN_LENGTH: (other_scan_counts,),
-    UNKNOWN_ATTRIBUTE: (_as_intended, _as_missing_attribute, _as_operator_with_attributes, _other_opsets),
+    UNKNOWN_ATTRIBUTE: (_as_intended, _as_missing_attribute, as_operator_with_attributes, _other_opsets),
     MISSING_ATTRIBUTE: (_with_missing_attribute, _other_opsets),
     ATTRIBUTE_KIND: (_other_attribute_types, _other_opsets),
     INPUT_COUNT: (with_missing_input, _other_opsets),

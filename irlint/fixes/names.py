@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from irlint.checks.intended import ALIKE, characters, plain, without_numbers
+from irlint.checks.intended import ALIKE, MARK, characters, plain, without_numbers
 from irlint.dims import Expr
 from irlint.findings.wording import closest
+from irlint.fixes.candidate import MANY
+from irlint.inference.known import Known
 from irlint.model import Graph, Node, Value
 from irlint.model.tensor import Tensor
 
@@ -65,6 +67,30 @@ def of_misspelled_number(name: str, graph: Graph, unused: Sequence[Value]) -> li
             if is_alone and (is_new or value in alone) and _is_slip(number, others[at]):
                 found.append(value)
     return found
+
+
+def of_siblings(value: Value, graph: Graph, known: Known) -> list[Value]:
+    """The constant whose name differs from that of an undefined value by a mark, such as ``bias`` from ``bias_1``, if
+    ``MANY`` siblings of its users have this constant as the same input; or [].
+
+    No sibling has another constant of its type there. Exporters store equal weights of several layers once.
+    """
+    users = [(node, port) for node in graph.nodes for port, each in enumerate(node.inputs) if each is value]
+    mark = MARK.search(value.name)
+    found = [each for each in graph.constants if mark is not None and each.name == value.name[: mark.start()]]
+    for node, port in users if found else ():
+        siblings = [each for each in graph.nodes if each.op == node.op and each is not node]
+        values = [each.inputs[port] for each in siblings if port < len(each.inputs)]
+        stored = [each for each in values if each is not None and each in graph.constants]
+        fitting = [each for each in stored if _kind(each, known) == _kind(found[0], known)]
+        if len(fitting) < MANY or set(fitting) != {found[0]}:
+            return []
+    return found
+
+
+def _kind(value: Value, known: Known) -> tuple[object, ...]:
+    given = known.types.get(value)
+    return (given.dtype, given.shape) if isinstance(given, Tensor) else ()
 
 
 def _parts(name: str) -> list[str]:

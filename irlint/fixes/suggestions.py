@@ -270,7 +270,11 @@ class Suggestions:
 
     def _corrected(self, problem: Problem) -> Suggestion | None:
         """The correction of a misspelled name, a wrong opset import, or a cycle."""
-        from irlint.fixes.corrections import corrections, is_ambiguous
+        from irlint.fixes.corrections import corrections
+        from irlint.fixes.operator_names import is_ambiguous
+
+        def fixes(edits: tuple[Edit, ...]) -> bool:
+            return self.rechecked.outcome(edits, problem) is not None
 
         found: list[tuple[tuple[Edit, ...], Outcome]] = []
         values = set()
@@ -293,7 +297,12 @@ class Suggestions:
                 break
         best = _best(problem, found)
         of_several = problem.fault.rule is CYCLE and len(values) > 1
-        is_unsure = best is not None and (is_ambiguous(problem, best.alternatives[0]) or self._shares(best))
+        is_unsure = best is not None and (
+            is_ambiguous(
+                problem, best.alternatives[0], lambda edits: self.rechecked.outcome(edits, problem) is not None
+            )
+            or self._shares(best)
+        )
         best = replaced(best, sure=False) if best is not None and (of_several or is_unsure) else best
         if best is None or problem.fault.rule is not TYPE_CONTRADICTED:
             return best

@@ -69,6 +69,21 @@ def assert_restored(text: str, old: str, new: str) -> None:
         np.testing.assert_array_equal(one, other)
 
 
+#: Layers with one bias, in a model with other names that differ by a number at the end.
+BIASES = """(float[2,2] x) => (float[2,2] y) <float[2,2] w = {1,2,3,4}, float[2] bias = {1,2}> {
+  product = MatMul (x, w) linear = Add (product, bias) product_1 = MatMul (linear, w) linear_1 = Add (product_1, bias)
+  product_2 = MatMul (linear_1, w) linear_2 = Add (product_2, bias) product_3 = MatMul (linear_2, w) y = Add (product_3, bias) }"""
+
+#: A tree with one branch.
+TREE = """(float[3,1] x) => (int64[3] y, float[3,2] p) { y, p = ai.onnx.ml.TreeEnsembleClassifier <
+  class_ids = [0,1], class_nodeids = [1,2], class_treeids = [0,0], class_weights = [1.0,1.0], classlabels_int64s = [0,1], nodes_falsenodeids = [2,0,0],
+  nodes_featureids = [0,0,0], nodes_modes = ["BRANCH_LEQ","LEAF","LEAF"], nodes_nodeids = [0,1,2], nodes_treeids = [0,0,0],
+  nodes_truenodeids = [1,0,0], nodes_values = [0.5,0.0,0.0], post_transform = "NONE"> (x) }"""
+
+#: A node with two bodies.
+BRANCH = "b = If (c) <then_branch = then () => (float[2,3] u) { u = Neg (x) }, else_branch = other () => (float[2,3] v) { v = Abs (x) }>"
+REPEATED = "(float[2,3] x, bool c) => (float[2,3] y) { " + BRANCH + " y = Exp (b) }"
+
 #: A series of outputs that other nodes use as well.
 SERIES = """(float[N,S] x) => (float[N,S] cat, float[N,S] cat_1, float[N,S] cat_2, float[N,S] cat_3, float[N,S] cat_4, float[N,S] y) {
   cat = Neg (x) a = Exp (cat) cat_1 = Neg (a) b = Exp (cat_1) cat_2 = Neg (b) c = Exp (cat_2) cat_3 = Neg (c) d = Exp (cat_3) cat_4 = Neg (d) y = Exp (cat_4) }"""
@@ -340,6 +355,10 @@ RESTORED = [
     ("pads for twice as many axes, before a table that fixes a size", "(float[N,1,S] x) => (float[a,b,c] y) <float[1,1,1] k = {2}, float[1,1,3] p = {1,2,3}> { c = Conv <pads = [0,0]> (x, k) y = Add (c, p) }", "pads = [0,0]", "pads = [0,0,0,0]"),
     ("parts of a target in another order", "(float[N,4,H,W] x) => (float[N,P,4] y) <int64[1] i = {0}, int64[1] j = {2}, int64[1] m = {-1}, float[4] w = {1,2,3,4}> { s = Shape (x) p = Slice (s, i, j) c = Concat <axis = 0> (p, m) r = Reshape (x, c) t = Transpose <perm = [0,2,1]> (r) y = Add (t, w) }", "(p, m)", "(m, p)"),
     ("a head size beside a table that is joined with itself", "(float[N,S,16] x, float[1,S,4] f) => (float[N,2,S,8] y) <int64[4] t = {0,0,-1,8}, int64[1] a = {1}> { q = Reshape (x, t) u = Transpose <perm = [0,2,1,3]> (q) c = Concat <axis = -1> (f, f) e = Unsqueeze (c, a) y = Mul (u, e) }", "t = {0,0,-1,8}", "t = {0,0,-1,4}"),
+    ("an operator with the more similar of two names that takes these types", "(float[2,3] x, float[2,3] z) => (float[2,3] y) { y = Add (x, z) }", "Add", "Ad"),
+    ("a bias that is stored once for all layers", BIASES, "Add (product_3, bias)", "Add (product_3, bias_1)"),
+    ("a list as long as the others of its kind", TREE, "nodes_treeids = [0,0,0]", "nodes_treeids = 0"),
+    ("a node with a body that stands twice", REPEATED, "y = Exp (b)", f"{BRANCH} y = Exp (b)"),
 ]  # fmt: skip
 
 
@@ -374,6 +393,9 @@ UNTOUCHED = [
     ("an output of another shape than the outputs of the series", SERIES.replace("float[N,S] cat_2,", "float[N,T] logits,")),
     ("an output whose name is of the series, like the one value that is no output", SERIES.replace("float[N,S] cat_2,", "float[N,S] cat_7,")),
     ("two axes with the number of channels, both less than the window", PATCHES.replace("(float[N,3,H,W] x)", "(float[N,W,3,3] x)")),
+    ("an operator with two equally similar names", "(float[2,3] x, float[2,3] z) => (float[2,3] y) { y = Su (x, z) }"),
+    ("a bias that is not that of all layers", BIASES.replace("float[2] bias = {1,2}", "float[2] bias = {1,2}, float[2] b = {2,1}").replace("Add (product_1, bias)", "Add (product_1, b)").replace("Add (product_3, bias)", "Add (product_3, bias_1)")),
+    ("a node with another body than that of the same name", "(float[2,3] x, bool c) => (float[2,3] y) { " + BRANCH + BRANCH.replace("Neg", "Exp") + " y = Exp (b) }"),
 ]  # fmt: skip
 
 
