@@ -24,8 +24,9 @@ from irlint.model.order import users
 from irlint.model.tensor import FLOATS, Tensor
 from irlint.records import replaced
 
-#: A number in a name, and a number at the end of a name. A number at the end may count the nodes of one block.
-NUMBER = re.compile(r"\d+")
+#: A number in a name, and a number at the end of a name. A number at the end may count the nodes of one block, and so
+#: may those in the name of an output, as in ``Add_2_output_0_QuantizeLinear``.
+NUMBER = re.compile(r"(?<!\d)(?<!_output_)\d+(?!\d)(?!_output_)")
 LAST_NUMBER = re.compile(r"\d+$")
 
 #: The number of inputs that are changed together.

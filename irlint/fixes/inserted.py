@@ -9,6 +9,8 @@ from math import prod
 from irlint.dims import Shape, product
 from irlint.lazy_typing import Any
 from irlint.model.tensor import INTEGERS, Tensor
+from irlint.ops.shared import bounds
+from irlint.ops.shared.contents import rearranged
 
 CAST, TRANSPOSE, SQUEEZE, UNSQUEEZE, FLATTEN = "Cast", "Transpose", "Squeeze", "Unsqueeze", "Flatten"
 RESHAPE = "Reshape"
@@ -30,7 +32,7 @@ def transposed(given: Tensor, perm: tuple[int, ...]) -> Tensor | None:
     after = tuple(shape[axis] for axis in perm)
     is_known = given.value is not None and given.dtype in INTEGERS
     known = _elements_transposed(given.value or (), shape, perm) if is_known else None
-    return Tensor(given.dtype, after, known)
+    return Tensor(given.dtype, after, known, bounds.permuted(given, perm) if given.extent is not None else None)
 
 
 def _elements_transposed(elements: Sequence[Any], shape: Shape, perm: Sequence[int]) -> tuple[Any, ...] | None:
@@ -48,7 +50,7 @@ def squeezed(given: Tensor, axes: tuple[int, ...]) -> Tensor | None:
     shape = given.shape
     if shape is None or any(axis >= len(shape) or shape[axis] != 1 for axis in axes):
         return None
-    return Tensor(given.dtype, tuple(dim for at, dim in enumerate(shape) if at not in axes), given.value)
+    return rearranged(given, tuple(dim for at, dim in enumerate(shape) if at not in axes))
 
 
 def unsqueezed(given: Tensor, axes: tuple[int, ...]) -> Tensor | None:
@@ -58,14 +60,14 @@ def unsqueezed(given: Tensor, axes: tuple[int, ...]) -> Tensor | None:
     shape = list(given.shape)
     for axis in sorted(axes):
         shape.insert(axis, 1)
-    return Tensor(given.dtype, tuple(shape), given.value)
+    return rearranged(given, tuple(shape))
 
 
 def flattened(given: Tensor, axis: int) -> Tensor | None:
     """The type after a Flatten to a matrix; None if the shape is unknown."""
     if given.shape is None:
         return None
-    return Tensor(given.dtype, (product(given.shape[:axis]), product(given.shape[axis:])), given.value)
+    return rearranged(given, (product(given.shape[:axis]), product(given.shape[axis:])))
 
 
 #: The functions of the output types, by operator. Parameters have the names of ONNX's attributes.

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 
-from irlint.checks.intended import plain, unused_values
+from irlint.checks.intended import unused_values
 from irlint.dims import MaybeDim
 from irlint.findings.edits import Edit
 from irlint.fixes.blocks import Blocks, blocks_of, is_named_as
@@ -14,12 +13,12 @@ from irlint.fixes.candidate import Candidate
 from irlint.fixes.constants import JOIN
 from irlint.fixes.editor import STRIDES, Editor
 from irlint.fixes.inputs import Inputs
-from irlint.fixes.inserted import AXES_ARE_AN_INPUT, RESHAPE, SQUEEZE, TRANSPOSE, UNSQUEEZE
+from irlint.fixes.inserted import AXES_ARE_AN_INPUT, RESHAPE, SQUEEZE, UNSQUEEZE
 from irlint.fixes.lost_inputs import commutes
 from irlint.fixes.other_values import EVIDENT, PROBABLE
 from irlint.fixes.trials import Trials
 from irlint.inference.known import Known
-from irlint.inference.origins import inputs_of, shape_of
+from irlint.inference.origins import inputs_of
 from irlint.lazy_typing import Any
 from irlint.model import Node, Problem, Value
 from irlint.model.order import downstream, uses
@@ -83,49 +82,6 @@ def inserted_as_at_siblings(node: Node, inputs: Inputs) -> Iterator[Candidate]:
         same = [each for each in others if each is not None and edit is not None and _insert_same(each, edit)]
         if edit is not None:
             yield Candidate((edit, *same), EVIDENT, node, evidence=count)
-
-
-def inserted_as_declared(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
-    """Inserts the node that computed a value which the file declares and nothing computes, as similar names show, or a
-    Transpose to the declared shape of this value.
-
-    It is inserted before all uses of a value that has its declared shape, if the results of these uses do not have
-    theirs.
-    """
-    names = {plain(name) for name in inputs.graph.undefined_value_info}
-    named = [
-        value for node in inputs.graph.nodes if names for value in node.outputs if value and plain(value.name) in names
-    ]
-    templates = list(filter(None, map(inputs.node_of, named)))
-    for value in dict.fromkeys(value for node in nodes for value in node.inputs if names and inputs.is_made(value)):
-        users = inputs.users.get(value, ()) if value is not None else ()
-        results = [each for user in users for each in user.outputs]
-        if _has_declared_shape(value, inputs) and not any(_has_declared_shape(each, inputs) for each in results):
-            places = uses(value, users)
-            copies = (tuple(inputs.editor.copied(each, *place) for place in places) for each in templates)
-            perm = _order_of_lost(value, inputs)
-            inserted = [inputs.editor.inserted(TRANSPOSE, *place, (("perm", perm),)) for place in places if perm]
-            transposed = tuple(sorted(inserted, key=lambda edit: (edit.index or 0, edit.input or 0)))
-            for edits, count in Counter((*copies, *([transposed] if perm else ()))).items():
-                if edits and None not in edits:
-                    yield Candidate(tuple(filter(None, edits)), EVIDENT, nodes[0], evidence=count)
-
-
-def _order_of_lost(value: Value | None, inputs: Inputs) -> tuple[int, ...]:
-    """The order of axes that gives a value the type of the only value that the file declares and nothing computes; ()
-    if there is none, or if several orders do so."""
-    types, given = inputs.graph.undefined_types, inputs.known.types.get(value) if value is not None else None
-    lost = types[0] if len(types) == 1 else None
-    if not isinstance(lost, Tensor) or not isinstance(given, Tensor) or lost.dtype != given.dtype:
-        return ()
-    shape, own = lost.shape or (), given.shape or ()
-    is_order = own != shape and len(own) == len(shape) == len(set(shape)) and set(own) == set(shape)
-    return tuple(own.index(dim) for dim in shape) if is_order else ()
-
-
-def _has_declared_shape(value: Value | None, inputs: Inputs) -> bool:
-    shape = value.type.shape if value is not None and isinstance(value.type, Tensor) else None
-    return shape is not None and shape == shape_of(value, inputs.known)
 
 
 def _lost_before(node: Node, port: int, inputs: Inputs) -> tuple[Edit | None, int]:

@@ -110,7 +110,8 @@ def one_of_equivalent(best: list[Tried], problem: Problem) -> list[Tried]:
     """One candidate, if all candidates have the same effect; otherwise all of them."""
     first = best[0].outcome.inputs
     if all(_keeps_elements(tried) and tried.outcome.inputs == first for tried in best):
-        return best[:1]
+        if len({tuple((edit.index, edit.input) for edit in tried.candidate.edits[1:]) for tried in best}) == 1:
+            return best[:1]
     return [min(best, key=_unspecific_entries)] if _give_same_shapes(best, problem) else best
 
 
@@ -154,11 +155,15 @@ def _does_as_bypass(candidate: Candidate, other: Candidate, inputs: Inputs) -> b
 
 
 def _keeps_elements(tried: Tried) -> bool:
-    """Whether a candidate only changes how the elements of one value are divided into axes."""
+    """Whether a candidate only changes how the elements of one value are divided into axes, perhaps before several
+    uses."""
     edit, *more = tried.candidate.edits
     match edit.kind, edit.of:
         case "insert", "node":
             keeps = edit.name in (SQUEEZE, UNSQUEEZE, FLATTEN, RESHAPE)
+            return keeps and all(
+                (each.kind, each.name, each.value) == ("insert", edit.name, edit.value) for each in more
+            )
         case "constant", "shape":
             keeps = not edit.order
         case "attribute", "node":

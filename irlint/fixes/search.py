@@ -32,6 +32,7 @@ from irlint.fixes.elsewhere import changes_rank, elsewhere, is_doubted, is_suppo
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
+from irlint.fixes.lost_results import inserted_as_declared
 from irlint.fixes.new_axes import without_new_axes
 from irlint.fixes.odd_ones import as_all_siblings, without_odd_transpose
 from irlint.fixes.other_values import EVIDENT, LAST_RESORT, ONLY_SUGGESTED, POSSIBLE, PROBABLE
@@ -285,8 +286,8 @@ class Search:
         counts = as_sound_siblings(node, problem, self.problems, editor)
         yield chain(counts, as_all_siblings(node, editor), without_odd_transpose(nodes, inputs))
         near = (node, *nodes[:NODES])
-        at_siblings = (lost_nodes.inserted_as_at_siblings(each, inputs) for each in near)
-        yield chain(lost_nodes.inserted_as_declared((node, *nodes), inputs), *at_siblings)
+        lost = (lost_nodes.inserted_as_at_siblings(each, inputs) for each in near)
+        yield chain(inserted_as_declared((node, *nodes), inputs), *lost)
         yield inputs.surroundings.candidates_near(node, connected)
         yield chain.from_iterable(exchanged_weights(each, inputs) for each in near[: 1 + EXCHANGED] if problem.is_error)
         yield chain(reshaped_weights(node, inputs), without_unread_parts(node, editor))
