@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from irlint.contracts.simplified import has_extremes
 from irlint.dims import Dim, Shape, product
-from irlint.model.tensor import Tensor, Type
+from irlint.inference.origins import Makers
+from irlint.model import Node, Value
+from irlint.model.tensor import Tensor, Type, tensor_shape
+
+Users = Mapping[Value, Sequence[Node]]
+
+#: A Reshape may restore the shape of a value at most this many nodes before it.
+NEAR = 8
 
 
 def mixes_axes(given: Type | None, made: Type | None) -> bool | None:
@@ -31,3 +40,36 @@ def _counts(ends: list[Dim | None], shared: list[Dim | None]) -> list[int]:
     """The number of axes between shared ends, and after the last one."""
     places = [*(ends.index(end) + 1 for end in shared), len(ends)]
     return [place - before for before, place in zip([0, *places], places)]
+
+
+def is_undone(node: Node, types: Mapping[Value, Type | None], makers: Makers, users: Users) -> bool:
+    """Whether a Reshape gives the shape that the data had before an earlier Reshape, or a later one undoes it, as
+    around a normalization of groups. ``types`` has the types that differ from those of the model."""
+    if _restores_shape(node, types, makers):
+        return True
+    near = [node]
+    for _ in range(NEAR):
+        made = (value for each in near for value in each.outputs[:1] if value is not None)
+        near = list(dict.fromkeys(user for value in made for user in users.get(value, ())))
+        if any(each.op == node.op and _restores_shape(each, types, makers, first=node) for each in near):
+            return True
+    return False
+
+
+def _restores_shape(node: Node, types: Mapping[Value, Type | None], makers: Makers, first: Node | None = None) -> bool:
+    """Whether a Reshape gives the shape that the data had before an earlier Reshape, or before ``first``."""
+    value, own = node.inputs[0], _shape(node.outputs[0], types, makers)
+    for _ in range(NEAR):
+        maker = makers.of(value) if value is not None else None
+        made = maker.node if maker is not None else None
+        if made is None or not made.inputs:
+            return False
+        value = made.inputs[0]
+        is_earlier = made.op == node.op and first in (None, made)
+        if is_earlier and own is not None and _shape(value, types, makers) == own:
+            return True
+    return False
+
+
+def _shape(value: Value | None, types: Mapping[Value, Type | None], makers: Makers) -> Shape | None:
+    return tensor_shape(types.get(value, makers.known.types.get(value))) if value is not None else None

@@ -161,7 +161,7 @@ class Change:
         template = next(
             (node for node in self.trials.graph.nodes if node.op == edit.name and len(node.inputs) == 1), None
         )
-        answer = self.trials.ask(template, [known], None) if template is not None else None
+        answer = self.trials.makers.ask(template, [known], None) if template is not None else None
         return answer.outputs[0] if answer is not None and answer.outputs else None
 
     def _result_of_several(self, edit: Edit, known: Tensor) -> Type | None:
@@ -178,7 +178,7 @@ class Change:
         call, faults = bound(self.known, new)
         if faults or call.operator is None:
             return None
-        answer = trials.ask(new, [known, *(self.known.types.get(each) for each in others if each)], call)
+        answer = trials.makers.ask(new, [known, *(self.known.types.get(each) for each in others if each)], call)
         return answer.outputs[0] if answer is not None and answer.outputs and not grave(answer.faults) else None
 
 

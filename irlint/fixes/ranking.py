@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Sequence
 
 from irlint.dims import product
 from irlint.findings.edits import Edit
-from irlint.fixes.candidate import Candidate
+from irlint.fixes.candidate import SEVERAL, Candidate
 from irlint.fixes.constants import JOIN
 from irlint.fixes.inputs import Inputs, dtype_of
 from irlint.fixes.inserted import CAST, FLATTEN, RESHAPE, SQUEEZE, UNSQUEEZE
@@ -209,6 +209,21 @@ def keeping_most_values(best: list[Tried], inputs: Inputs) -> list[Tried]:
         return best
     counts = [len(inputs.disconnected(tried.candidate.edits)) for tried in best]
     return [each for each, count in zip(best, counts) if count == min(counts)]
+
+
+def is_unlike_siblings(tried: Tried, inputs: Inputs) -> bool:
+    """Whether a candidate connects the result of an operator as an input, and no sibling takes one of this operator
+    there. There must be ``SEVERAL`` siblings."""
+    for edit in tried.candidate.edits:
+        node, _ = inputs.edited(edit)
+        maker = inputs.node_of(inputs.flow.values.get(str(edit.value))) if edit.kind == "input" else None
+        if node is None or maker is None or edit.swaps or edit.input is None:
+            continue
+        others = [each.inputs[edit.input] for each in inputs.editor.siblings(node) if edit.input < len(each.inputs)]
+        makers = [inputs.node_of(each) for each in others]
+        if len(others) >= SEVERAL and maker.op not in [each.op for each in makers if each is not None]:
+            return True
+    return False
 
 
 def keeps_order(tried: Tried, inputs: Inputs) -> bool:

@@ -43,6 +43,7 @@ from irlint.fixes.ranking import (
     different,
     groups,
     is_outranked,
+    is_unlike_siblings,
     keeping_most_values,
     keeps_order,
     makes_one,
@@ -246,6 +247,7 @@ class Search:
             lambda several: without_second_casts(one_of_equivalent(several, problem), self.inputs),
             lambda several: [each for each in several if not disconnects(self._case(each, problem))],
             lambda several: [each for each in several if keeps_order(each, self.inputs)],
+            lambda several: [each for each in several if not is_unlike_siblings(each, self.inputs)],
             lambda several: keeping_most_values(several, self.inputs),
             lambda several: self._with_fewest_requirements(several, problem),
             lambda several: [

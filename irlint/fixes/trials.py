@@ -15,7 +15,7 @@ from irlint.dims import symbols
 from irlint.findings.edits import Edit
 from irlint.findings.faults import ELEMENT_TYPES, Severity
 from irlint.findings.statements import Requirement
-from irlint.fixes.axes import mixes_axes
+from irlint.fixes.axes import is_undone, mixes_axes
 from irlint.fixes.changes import Change, Trial, defined, grave
 from irlint.fixes.conditions import (
     divides,
@@ -71,7 +71,7 @@ class Trials:
         self.may_reach_bodies = may_reach_bodies
         self.questions_left = most_questions
         self.allows_sizes = allows_sizes
-        self.ask = makers.ask
+        self.makers = makers
         self._size_facts: SizeFacts | None = None
         self.inputs = [value for value in graph.inputs if value not in graph.constants]
         self.nodes = nodes = ordered(graph).nodes
@@ -167,7 +167,8 @@ class Trials:
         if output is None or node in self.problems or not node.inputs or output not in types:
             return False
         before = mixes_axes(inputs_of(node, self.known)[0], self.known.types.get(output))
-        return before is False and mixes_axes(self._inputs(change, node, types)[0], types[output]) is True
+        after = mixes_axes(self._inputs(change, node, types)[0], types[output])
+        return before is False and after is True and not is_undone(node, types, self.makers, self.users)
 
     def _fixed_declarations(self, value: Value, given: Type) -> list[Problem]:
         """The problems of a constant node's declaration that its new type fixes."""
@@ -259,7 +260,7 @@ class Trials:
         if self.questions_left <= 0:
             return None
         self.questions_left -= 1
-        return self.ask(node, inputs, change.calls.get(node))
+        return self.makers.ask(node, inputs, change.calls.get(node))
 
     def _inputs(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> list[Type | None]:
         """The types of a node's inputs after a change."""
