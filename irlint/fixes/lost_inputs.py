@@ -10,8 +10,8 @@ from irlint.findings.edits import Edit
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers
 from irlint.model import Graph, Node, Problem, Value
-from irlint.model.order import graph_at, varying
-from irlint.model.tensor import Scalar, Tensor
+from irlint.model.order import downstream, graph_at, varying
+from irlint.model.tensor import FLOATS, INTEGERS, Scalar, Tensor
 from irlint.records import replaced
 
 Edits = tuple[Edit, ...]
@@ -36,6 +36,8 @@ def with_missing_input(problem: Problem, known: Known) -> Iterator[Edits]:
     similar = [each for each in graph.nodes if each.op == node.op and each is not node]
     dtypes = {_dtype(value, known) for each in similar for value in each.inputs}
     unused = [each for each in unused_values(graph) if each in made or each in (*graph.constants, *graph.inputs)]
+    measured = list(only_measured(graph, known)) if not unused and not problem.graph else []
+    unused = unused or measured
     unused = [each for each in unused if _dtype(each, known) in dtypes] or unused
     patterns = {_maker_operators(each.inputs, makers) for each in similar}
     constants = {_are_constants(each.inputs, makers) for each in similar}
@@ -45,6 +47,7 @@ def with_missing_input(problem: Problem, known: Known) -> Iterator[Edits]:
         ports = range(node.inputs.index(None), node.inputs.index(None) + 1)
     if not problem.graph:
         yield from _connected_as_similar(node, ports, graph, known)
+        yield from _connected_as_partner(node, ports, graph, known)
     tried = [
         (*node.inputs[:port], value, *node.inputs[port + (None in node.inputs) :])
         for value in unused[:UNUSED]
@@ -52,11 +55,12 @@ def with_missing_input(problem: Problem, known: Known) -> Iterator[Edits]:
         if value not in node.outputs
     ]
     tried = [each for each in tried if _maker_operators(each, makers) in patterns] or tried
-    if len(constants) == 1:
+    if len(constants) == 1 < len(similar):
         lengths = set(map(len, constants))
         tried = [each for each in tried if {len(each)} != lengths or _are_constants(each, makers) in constants]
     for after in tried or [(*node.inputs[: ports[0]], value) for value in _constants_at(ports[0], similar, known)]:
-        yield _with_inputs(node, after, graph)
+        called = f"`{measured[0].name}`, of which only the shape is used," if len(measured) == 1 else ""
+        yield tuple(replaced(each, called=called) for each in _with_inputs(node, after, graph))
 
 
 def _with_inputs(node: Node, after: Sequence[Value | None], graph: Graph) -> Edits:
@@ -90,6 +94,50 @@ def _connected_as_similar(node: Node, ports: Iterable[int], graph: Graph, known:
         yield tuple(replaced(each, called=called if each.input == port else "") for each in edits)
 
 
+def _connected_as_partner(node: Node, ports: Iterable[int], graph: Graph, known: Known) -> Iterator[Edits]:
+    """Connects the value that a partner has as this input: a node of the same operator. Another node joins the data of
+    both, and the value depends on the result of that node, such as the shape to which both are expanded."""
+    for port in ports:
+        value = partner_value(node, port, graph, known)
+        if value is not None and None not in node.inputs:
+            edits = _with_inputs(node, (*node.inputs[:port], value, *node.inputs[port:]), graph)
+            yield tuple(
+                replaced(each, called=f"`{value.name}`, as the node of the other operand does,") for each in edits
+            )
+
+
+def partner_value(node: Node, port: int, graph: Graph, known: Known) -> Value | None:
+    """The one value that partners of a node (see ``_connected_as_partner``) have as an input; None if they differ."""
+    data = node.inputs[0] if node.inputs and port else None
+    joining = [each for each in graph.nodes if each.op != node.op and data is not None and data in each.inputs]
+    partners = [each for each in graph.nodes if each.op == node.op and each is not node and port < len(each.inputs)]
+    found: set[Value | None] = set()
+    for join in joining:
+        after = {value for each in (join, *downstream(join, graph)) for value in each.outputs}
+        found.update(
+            each.inputs[port]
+            for each in partners
+            if each.inputs[0] in join.inputs and each.inputs[0] is not data and each.inputs[port] in after
+        )
+    return found.pop() if len(found) == 1 else None
+
+
+def only_measured(graph: Graph, known: Known) -> Iterator[Value]:
+    """The floats that are inputs or results of nodes of which nodes use only the shape, and whose data may have lost a
+    user."""
+    needed = {*graph.outputs, *(value for body in graph.bodies for value in body.captured)}
+    users: dict[Value, list[Node]] = {}
+    for node in graph.nodes:
+        for value in node.inputs:
+            if value is not None:
+                users.setdefault(value, []).append(node)
+    for value, several in users.items():
+        if value not in needed and value not in graph.constants and _dtype(value, known) in FLOATS:
+            calls = [known.calls.get(each) for each in several]
+            if all(call is not None and call.operator is not None and call.operator.of_shape for call in calls):
+                yield value
+
+
 def _constants_at(port: int, nodes: Sequence[Node], known: Known) -> list[Value]:
     """The different constants that the nodes have as the input ``port``."""
     makers, found = Makers(known), dict[object, Value]()
@@ -113,6 +161,10 @@ def out_of_cycle(problem: Problem, known: Known) -> Iterator[Edits]:
     connected = [each for each in connected if inside.issuperset((edit.index, edit.input) for edit in each)]
     if not connected and not problem.graph:
         connected = list(_out_of_cycle_as_similar(cyclic, made, graph, known))
+    backward = backward_inputs(cyclic)
+    if not connected and not problem.graph and len(backward) == 1:
+        value = partner_value(*backward[0], graph, known)
+        connected += [(_connected(value, *backward[0], graph),)] if value is not None and value not in made else []
     if connected:
         yield from connected
         return
@@ -120,10 +172,10 @@ def out_of_cycle(problem: Problem, known: Known) -> Iterator[Edits]:
     changing = varying(graph, known.order(graph).nodes)
     lost = [each for each in unused if each in changing and each not in graph.inputs]
     unused = (lost or sorted(unused, key=lambda each: each not in changing))[:UNUSED]
-    backward = backward_inputs(cyclic)
     edges = [(node, port) for node in cyclic[:UNUSED] for port, value in enumerate(node.inputs) if value in made]
     if len(backward) == 1 and not unused and not problem.graph:
         yield from _connected_as_siblings(*backward[0], made, graph, known)
+        yield from _connected_to_constants(*backward[0], graph, known)
     for node, port in backward if len(backward) == 1 else edges:
         others = {value for at, value in enumerate(node.inputs) if at != port}
         for each in unused if others & (changing | made) else [each for each in unused if each in changing]:
@@ -160,6 +212,25 @@ def _connected_as_siblings(node: Node, port: int, made: Set[Value], graph: Graph
     for value in values - made if len(values) == 1 and len(similar) > 1 else ():
         if value is not None:
             yield (Edit("input", "node", graph.path, node.label, node.index, "", value.name, input=port, op=node.op),)
+
+
+def _connected_to_constants(node: Node, port: int, graph: Graph, known: Known) -> Iterator[Edits]:
+    """Connects the constants of different values that are lists of integers, as another input of the node is."""
+    given = [known.types.get(each) for at, each in enumerate(node.inputs) if each is not None and at != port]
+    lists = {(each.dtype, each.shape) for each in given if isinstance(each, Tensor) and each.dtype in INTEGERS}
+    found: dict[object, Value] = {}
+    for value in graph.constants:
+        tensor = known.types.get(value)
+        if isinstance(tensor, Tensor) and tensor.ints is not None and {(tensor.dtype, tensor.shape)} == lists:
+            found.setdefault(tensor.ints, value)
+    for value in found.values():
+        yield (
+            replaced(_connected(value, node, port, graph), called=f"`{value.name}`, which fits the sizes that follow,"),
+        )
+
+
+def _connected(value: Value, node: Node, port: int, graph: Graph) -> Edit:
+    return Edit("input", "node", graph.path, node.label, node.index, "", value.name, input=port, op=node.op)
 
 
 def _connected_as_twins(node: Node, graph: Graph, known: Known) -> list[Edits]:

@@ -296,7 +296,7 @@ class Suggestions:
             if chosen and not self._leaves_consequence(problem, outcome):
                 break
         best = _best(problem, found)
-        of_several = problem.fault.rule is CYCLE and len(values) > 1
+        of_several = problem.fault.rule is CYCLE and len(values) > 1 and not (found and found[0][0][0].called)
         is_unsure = best is not None and (
             is_ambiguous(
                 problem, best.alternatives[0], lambda edits: self.rechecked.outcome(edits, problem) is not None

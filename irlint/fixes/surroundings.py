@@ -11,7 +11,7 @@ from itertools import islice
 
 from irlint.checks.intended import plain
 from irlint.findings.edits import Edit
-from irlint.fixes.candidate import SEVERAL, Candidate
+from irlint.fixes.candidate import MANY, SEVERAL, Candidate
 from irlint.fixes.constants import entries_of
 from irlint.fixes.editor import Editor
 from irlint.fixes.other_values import EVIDENT, PROBABLE
@@ -102,23 +102,27 @@ class Surroundings:
             places = tuple(port for port, each in enumerate(user.inputs) if each is value)
             yield op, self._number((places, others)), self.after(user, depth - 1)
 
-    def similar(self, node: Node, without: Sequence[str | int], depth: int) -> list[Node]:
-        """The other nodes with the surroundings of a node, except for the inputs and attributes ``without``."""
-        what = (node.domain, node.op, len(node.inputs), *without, depth)
+    def similar(self, node: Node, without: Sequence[str | int], depth: int, after: int | None = None) -> list[Node]:
+        """The other nodes with the surroundings of a node, except for the inputs and attributes ``without``.
+
+        ``after`` is the number of nodes that are compared after each node, if it differs from ``depth``.
+        """
+        after = depth if after is None else after
+        what = (node.domain, node.op, len(node.inputs), *without, depth, after)
         if what not in self._grouped:
             found = self._grouped.setdefault(what, {})
             for each in (node, *self.editor.siblings(node)):
                 if len(each.inputs) == len(node.inputs):
-                    found.setdefault(self._surroundings(each, without, depth), []).append(each)
-        others = self._grouped[what].get(self._surroundings(node, without, depth), [])
+                    found.setdefault(self._surroundings(each, without, depth, after), []).append(each)
+        others = self._grouped[what].get(self._surroundings(node, without, depth, after), [])
         return [each for each in others if each is not node]
 
-    def _surroundings(self, node: Node, without: Sequence[str | int], depth: int) -> int:
+    def _surroundings(self, node: Node, without: Sequence[str | int], depth: int, after: int) -> int:
         """The surroundings of a node and its attributes, except for the inputs and attributes ``without``."""
         inputs = tuple(self.before(each, depth) for port, each in enumerate(node.inputs) if port not in without)
         names = (name for name in sorted(node.attributes) if name not in without)
         attributes = tuple((name, _comparable(node.attributes[name].value)) for name in names)
-        return self._number((inputs, attributes, self.after(node, depth)))
+        return self._number((inputs, attributes, self.after(node, after)))
 
     # --- candidates ---------------------------------------------------------------------------------------------------
 
@@ -145,12 +149,14 @@ class Surroundings:
     def with_lost_input(self, node: Node, ports: Iterable[int]) -> Iterator[tuple[tuple[Value | None, ...], int]]:
         """(inputs, index of the new one) of a node that lost an input at one of ``ports``, by the similar nodes.
 
-        The input is also the constant that all siblings have there, if there are several.
+        The input is also the constant that all siblings have there, if there are several, or that all nodes have there
+        which follow the same operators and precede the same one.
         """
         for port in ports:
             others = node.inputs[port + 1 :] if None in node.inputs else node.inputs[port:]
             whole = replaced(node, inputs=(*node.inputs[:port], None, *others))
             value = self.expected(whole, port) or self._constant_of_siblings(whole, port)
+            value = value or self._constant_of_layers(whole, port)
             if value is not None and value not in node.inputs:
                 yield (*node.inputs[:port], value, *others), port
 
@@ -168,6 +174,14 @@ class Surroundings:
             if at != port
         )
         return constants[port] if fits and len(siblings) >= SEVERAL else None
+
+    def _constant_of_layers(self, node: Node, port: int) -> Value | None:
+        """The one constant that ``MANY`` nodes have as an input, if they follow the same operators and precede the same
+        one. More operators may differ after the last layer."""
+        others = self.similar(node, (port,), WIDE, 1)
+        values = {each.inputs[port] for each in others}
+        value = values.pop() if len(values) == 1 and len(others) >= MANY else None
+        return value if self.makers.is_constant(value) else None
 
     def connected(self, node: Node, port: int) -> Iterator[Candidate]:
         """Connects an input as at the similar nodes, inserts the node before it that they have, or bypasses one."""
