@@ -43,17 +43,20 @@ def with_missing_input(problem: Problem, known: Known) -> Iterator[Edits]:
     constants = {_are_constants(each.inputs, makers) for each in similar}
     count = len(node.inputs)
     ports = range(count, count - 1 if commutes(node, known) and count == 1 else -1, -1)
-    if None in node.inputs:
+    is_empty = None in node.inputs and {len(each.inputs) for each in similar} != {count + 1}
+    if is_empty:
         ports = range(node.inputs.index(None), node.inputs.index(None) + 1)
     if not problem.graph:
         yield from _connected_as_similar(node, ports, graph, known)
         yield from _connected_as_partner(node, ports, graph, known)
     tried = [
-        (*node.inputs[:port], value, *node.inputs[port + (None in node.inputs) :])
+        (*node.inputs[:port], value, *node.inputs[port + is_empty :])
         for value in unused[:UNUSED]
         for port in ports
         if value not in node.outputs
     ]
+    empty = {_are_empty(each.inputs) for each in similar}
+    tried = [each for each in tried if is_empty or None not in each or _are_empty(each) in empty]
     tried = [each for each in tried if _maker_operators(each, makers) in patterns] or tried
     if len(constants) == 1 < len(similar):
         lengths = set(map(len, constants))
@@ -263,6 +266,10 @@ def result_of(node: Node, numbers: tuple[int, int], known: Known) -> Scalar:
         return None
     fold = call.operator.fold
     return fold(*numbers) if callable(fold) else None
+
+
+def _are_empty(values: Sequence[Value | None]) -> tuple[bool, ...]:
+    return tuple(value is None for value in values)
 
 
 def _are_constants(values: Sequence[Value | None], makers: Makers) -> tuple[bool, ...]:

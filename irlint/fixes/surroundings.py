@@ -15,6 +15,7 @@ from irlint.fixes.candidate import MANY, SEVERAL, Candidate
 from irlint.fixes.constants import entries_of
 from irlint.fixes.editor import Editor
 from irlint.fixes.other_values import EVIDENT, PROBABLE
+from irlint.fixes.relations import related_value
 from irlint.fixes.sizes import nodes_before
 from irlint.inference.origins import Makers
 from irlint.lazy_typing import Any
@@ -115,7 +116,7 @@ class Surroundings:
                 if len(each.inputs) == len(node.inputs):
                     found.setdefault(self._surroundings(each, without, depth, after), []).append(each)
         others = self._grouped[what].get(self._surroundings(node, without, depth, after), [])
-        return [each for each in others if each is not node]
+        return [each for each in others if each is not node and each.index != node.index]
 
     def _surroundings(self, node: Node, without: Sequence[str | int], depth: int, after: int) -> int:
         """The surroundings of a node and its attributes, except for the inputs and attributes ``without``."""
@@ -149,15 +150,17 @@ class Surroundings:
     def with_lost_input(self, node: Node, ports: Iterable[int]) -> Iterator[tuple[tuple[Value | None, ...], int]]:
         """(inputs, index of the new one) of a node that lost an input at one of ``ports``, by the similar nodes.
 
-        The input is also the constant that all siblings have there, if there are several, or that all nodes have there
-        which follow the same operators and precede the same one.
+        The input is also the constant that all siblings have there, if there are several, or that all nodes of other
+        layers have there. Or other inputs are computed from it, as in other layers.
         """
         for port in ports:
             others = node.inputs[port + 1 :] if None in node.inputs else node.inputs[port:]
             whole = replaced(node, inputs=(*node.inputs[:port], None, *others))
             value = self.expected(whole, port) or self._constant_of_siblings(whole, port)
             value = value or self._constant_of_layers(whole, port)
-            if value is not None and value not in node.inputs:
+            if value is None or value in node.inputs:
+                value = self._related(whole, port)
+            if value is not None:
                 yield (*node.inputs[:port], value, *others), port
 
     def _constant_of_siblings(self, node: Node, port: int) -> Value | None:
@@ -177,11 +180,29 @@ class Surroundings:
 
     def _constant_of_layers(self, node: Node, port: int) -> Value | None:
         """The one constant that ``MANY`` nodes have as an input, if they follow the same operators and precede the same
-        one. More operators may differ after the last layer."""
-        others = self.similar(node, (port,), WIDE, 1)
+        ones. More operators may differ after the last layer."""
+        others = self._in_other_layers(node, port, WIDE)
         values = {each.inputs[port] for each in others}
         value = values.pop() if len(values) == 1 and len(others) >= MANY else None
         return value if self.makers.is_constant(value) else None
+
+    def _related(self, node: Node, port: int) -> Value | None:
+        """The value from which other inputs are computed, as in other layers (see ``related_value``)."""
+        for depth in DEPTHS:
+            if others := self._in_other_layers(node, port, depth):
+                is_sure = depth >= WIDE or len(others) >= SEVERAL
+                return related_value(node, port, others, self.makers) if is_sure else None
+        return None
+
+    def _in_other_layers(self, node: Node, port: int, depth: int) -> list[Node]:
+        """The nodes that follow the same operators, except before an input, and precede the same ones."""
+        others = self.similar(node, (port,), depth, 0)
+        return [each for each in others if self._users_of(each) == self._users_of(node)]
+
+    def _users_of(self, node: Node) -> set[tuple[str, str]]:
+        """The operators of the users of a node's results."""
+        values = [value for value in node.outputs if value is not None]
+        return {(user.domain, user.op) for value in values for user in self.editor.users.get(value, ())}
 
     def connected(self, node: Node, port: int) -> Iterator[Candidate]:
         """Connects an input as at the similar nodes, inserts the node before it that they have, or bypasses one."""

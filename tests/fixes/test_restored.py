@@ -84,6 +84,42 @@ TREE = """(float[3,1] x) => (int64[3] y, float[3,2] p) { y, p = ai.onnx.ml.TreeE
 BRANCH = "b = If (c) <then_branch = then () => (float[2,3] u) { u = Neg (x) }, else_branch = other () => (float[2,3] v) { v = Abs (x) }>"
 REPEATED = "(float[2,3] x, bool c) => (float[2,3] y) { " + BRANCH + " y = Exp (b) }"
 
+#: Two blocks, with numbers in the names of outputs.
+COUNTED = """(float[N,S,8] x) => (float[N,2,S,S] y, float[N,2,S,S] z) <int64[4] t = {0,0,2,4}> {
+  "/b.0/Reshape" = Reshape (x, t) "/b.0/Transpose_1_output_0" = Transpose <perm = [0,2,1,3]> ("/b.0/Reshape") "/b.0/Transpose_1_output_0_Relu" = Relu ("/b.0/Transpose_1_output_0")
+  "/b.0/Transpose_2_output_0" = Transpose <perm = [0,2,3,1]> ("/b.0/Reshape") "/b.0/Transpose_2_output_0_Relu" = Relu ("/b.0/Transpose_2_output_0")
+  y = MatMul ("/b.0/Transpose_1_output_0_Relu", "/b.0/Transpose_2_output_0_Relu") n = Neg (x)
+  "/b.1/Reshape" = Reshape (n, t) "/b.1/Transpose_1_output_0" = Transpose <perm = [0,2,1,3]> ("/b.1/Reshape") "/b.1/Transpose_1_output_0_Relu" = Relu ("/b.1/Transpose_1_output_0")
+  "/b.1/Transpose_2_output_0" = Transpose <perm = [0,2,3,1]> ("/b.1/Reshape") "/b.1/Transpose_2_output_0_Relu" = Relu ("/b.1/Transpose_2_output_0")
+  z = MatMul ("/b.1/Transpose_1_output_0_Relu", "/b.1/Transpose_2_output_0_Relu") }"""
+
+#: Layers with two factors.
+FACTORS = (
+    "(float[N,S] x) => (float[N,S] y) <float g = {0.5}, float h = {0.25}> { c_0 = Abs (x) "
+    + " ".join(
+        f"e_{k} = Exp (c_{k - 1}) p_{k} = Mul (e_{k}, g) q_{k} = Mul (p_{k}, h) c_{k} = Add (q_{k}, c_{k - 1})"
+        for k in range(1, 8)
+    )
+    + " y = Neg (c_7) }"
+)
+
+#: Layers that multiply a product by its Sigmoid.
+GATED = (
+    "(float[2,2] x) => (float[2,2] y) <float[2,2] w = {1,2,3,4}> { f_0 = Abs (x) "
+    + " ".join(
+        f"p_{k} = MatMul (f_{k - 1}, w) d_{k} = MatMul (p_{k}, w) e_{k} = Sigmoid (d_{k}) f_{k} = Mul (d_{k}, e_{k})"
+        for k in range(1, 6)
+    )
+    + " y = MatMul (f_5, w) }"
+)
+
+#: Layers with a square.
+SQUARES = (
+    "(float[2,2] x) => (float[2,2] y) <float h = {0.5}> { f_0 = Abs (x) "
+    + " ".join(f"d_{k} = Sub (f_{k - 1}, h) e_{k} = Mul (d_{k}, d_{k}) f_{k} = Sqrt (e_{k})" for k in range(1, 6))
+    + " y = Neg (f_5) }"
+)
+
 #: A series of outputs that other nodes use as well.
 SERIES = """(float[N,S] x) => (float[N,S] cat, float[N,S] cat_1, float[N,S] cat_2, float[N,S] cat_3, float[N,S] cat_4, float[N,S] y) {
   cat = Neg (x) a = Exp (cat) cat_1 = Neg (a) b = Exp (cat_1) cat_2 = Neg (b) c = Exp (cat_2) cat_3 = Neg (c) d = Exp (cat_3) cat_4 = Neg (d) y = Exp (cat_4) }"""
@@ -358,6 +394,19 @@ RESTORED = [
     ("an operator with the more similar of two names that takes these types", "(float[2,3] x, float[2,3] z) => (float[2,3] y) { y = Add (x, z) }", "Add", "Ad"),
     ("a bias that is stored once for all layers", BIASES, "Add (product_3, bias)", "Add (product_3, bias_1)"),
     ("a list as long as the others of its kind", TREE, "nodes_treeids = [0,0,0]", "nodes_treeids = 0"),
+    ("a Cast, by the type of its result", "(int64[N,S] m, float[S,N] x) => (float[S,N] y) <float z = {0}, bool[N,S] c, bool[S,N] t> { c = Cast <to = 9> (m) t = Transpose <perm = [1,0]> (c) y = Where (t, x, z) }", "c = Cast <to = 9> (m) t = Transpose <perm = [1,0]> (c)", "t = Transpose <perm = [1,0]> (m)"),
+    ("an Unsqueeze of numbers in a row, by the shape of its result", "(float[N,S] x) => (float[1,S,1] y, int64[1,S,1] z) <int64 i = {1}, int64 o = {0}, int64[1] a = {0}, int64[1] b = {2}, int64[2] e = {0,2}, int64[1,S] u> { s = Shape (x) n = Gather (s, i) r = Range (o, n, i) u = Unsqueeze (r, a) v = Unsqueeze (u, b) y = Cast <to = 1> (v) z = Unsqueeze (r, e) w = Gather (s, a) f = Neg (w) }", "u = Unsqueeze (r, a) v = Unsqueeze (u, b)", "v = Unsqueeze (r, b)"),
+    ("an Unsqueeze before two uses, by its result and others of its name", "(float[2] x, float[3] z) => (float[1,2,3] y, float[1,2,1] v) <int64[1] a = {1}, int64[1] b = {0}, int64[2] q = {0,1}, float[2,1] unsqueeze_1, float[2,3] m> { unsqueeze_1 = Unsqueeze (x, a) m = Max (unsqueeze_1, z) y = Unsqueeze (m, b) v = Unsqueeze (unsqueeze_1, b) g = Unsqueeze (z, a) h = Neg (g) }", "unsqueeze_1 = Unsqueeze (x, a) m = Max (unsqueeze_1, z) y = Unsqueeze (m, b) v = Unsqueeze (unsqueeze_1, b)", "m = Max (x, z) y = Unsqueeze (m, b) v = Unsqueeze (x, b)"),
+    ("a Transpose that the block before has, beside others in the names of outputs", COUNTED, '"/b.1/Transpose_2_output_0" = Transpose <perm = [0,2,3,1]> ("/b.1/Reshape") "/b.1/Transpose_2_output_0_Relu" = Relu ("/b.1/Transpose_2_output_0")', '"/b.1/Transpose_2_output_0_Relu" = Relu ("/b.1/Reshape")'),
+    ("an unused length, by the siblings of its user", "(float[N,S] x) => (float[S,N] y, float[N,S] z, int64[S] v) <int64 o = {0}, int64 i = {1}> { s = Shape (x) g = Gather (s, o) h = Gather (s, i) c = Cast <to = 7> (g) d = Cast <to = 7> (h) e = Cast <to = 7> (h) r = Range (o, c, i) q = Range (o, d, i) v = Range (o, e, i) k = Cast <to = 1> (r) l = Cast <to = 1> (q) t = Transpose <perm = [1,0]> (x) y = Add (t, k) z = Add (x, l) }", "Range (o, c, i)", "Range (o, d, i)"),
+    ("the data of a convolution, before a normalization of groups", "(float[N,2,H,W] x) => (float[N,4,a,b] y) <float[4,2,2,2] w = {1,2,3,4,5,6,7,8,1,2,3,4,5,6,7,8,1,2,3,4,5,6,7,8,1,2,3,4,5,6,7,8}, int64[3] t = {0,2,-1}, float[2] u = {1,1}, float[2] v = {0,0}> { c = Conv <kernel_shape = [2,2]> (x, w) s = Shape (c) r = Reshape (c, t) n = InstanceNormalization (r, u, v) y = Reshape (n, s) }", "(x, w)", "(w, x)"),
+    ("the shape to which the other operand is expanded", "(float[N] x, float[S] z) => (float[N,S] y) <int64[1] k = {1}, int64[1] l = {0}> { a = Unsqueeze (x, k) b = Unsqueeze (z, l) m = Max (a, b) s = Shape (m) e = Expand (a, s) f = Expand (b, s) y = Add (e, f) }", "Expand (a, s)", "Expand (a)"),
+    ("an input of which only the shape is used", "(float[N,S] x) => (float[N,S] y) <float h = {0.5}> { a = Add (x, h) s = Shape (x) o = ConstantOfShape (s) y = Add (a, o) }", "Add (x, h)", "Add (h)"),
+    ("a part of a target that uses itself", "(float[N,S,18] x) => (float[N,S,2,3,3] y) <int64[1] two = {2}, int64[1] three = {3}> { u = Shape <start = 0, end = 1> (x) v = Shape <start = 1, end = 2> (x) t = Concat <axis = 0> (u, v, two, three, three) y = Reshape (x, t) }", "(u, v, two, three, three)", "(u, v, two, three, t)"),
+    ("a factor of the last layer, as in the others", FACTORS, "Mul (p_7, h)", "Mul (p_7)"),
+    ("a factor from which the other one is computed", GATED, "Mul (d_2, e_2)", "Mul ( , e_2)"),
+    ("a factor that is the other one", SQUARES, "Mul (d_2, d_2)", "Mul ( , d_2)"),
+    ("the data before an empty input", "(float[1,1,4,4] x) => (float[1,1,16,16] y) <float[4] f = {1,1,2,2}> { r = Resize <mode = \"nearest\"> (x, , f) n = Neg (r) y = Resize <mode = \"nearest\"> (n, , f) }", "(n, , f)", "( , f)"),
     ("a node with a body that stands twice", REPEATED, "y = Exp (b)", f"{BRANCH} y = Exp (b)"),
 ]  # fmt: skip
 
@@ -395,6 +444,8 @@ UNTOUCHED = [
     ("two axes with the number of channels, both less than the window", PATCHES.replace("(float[N,3,H,W] x)", "(float[N,W,3,3] x)")),
     ("an operator with two equally similar names", "(float[2,3] x, float[2,3] z) => (float[2,3] y) { y = Su (x, z) }"),
     ("a bias that is not that of all layers", BIASES.replace("float[2] bias = {1,2}", "float[2] bias = {1,2}, float[2] b = {2,1}").replace("Add (product_1, bias)", "Add (product_1, b)").replace("Add (product_3, bias)", "Add (product_3, bias_1)")),
+    ("one of two inputs of which only the shapes are used", "(float[N,S] x, float[N,S] z) => (float[N,S] y) <float h = {0.5}> { a = Add (h) s = Shape (x) t = Shape (z) u = Max (s, t) o = ConstantOfShape (u) y = Add (a, o) }"),
+    ("a factor that is computed otherwise in other layers", GATED.replace("Mul (d_4, e_4)", "Mul (p_4, e_4)").replace("Mul (d_2, e_2)", "Mul ( , e_2)")),
     ("a node with another body than that of the same name", "(float[2,3] x, bool c) => (float[2,3] y) { " + BRANCH + BRANCH.replace("Neg", "Exp") + " y = Exp (b) }"),
 ]  # fmt: skip
 
