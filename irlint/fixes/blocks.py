@@ -20,7 +20,7 @@ from irlint.inference.known import Known
 from irlint.inference.origins import Makers
 from irlint.lazy_typing import Any
 from irlint.model import Graph, Node, Value
-from irlint.model.order import users
+from irlint.model.order import downstream, users
 from irlint.model.tensor import FLOATS, Tensor
 from irlint.records import replaced
 
@@ -89,6 +89,13 @@ class Blocks:
             for _, node in nodes
             for candidate in self.with_numbers_of_twins(node)
         ]
+
+    def with_numbers_of_twins_near(self, node: Node) -> Iterator[Candidate]:
+        """Gives a node, or a node before it, the numbers of its twins."""
+        yield from self.with_numbers_of_twins(node)
+        for each, candidate in self.candidates_with_numbers_of_twins:
+            if each is not node and node in downstream(each, self.editor.graph):
+                yield replaced(candidate, node=each)
 
     def with_numbers_of_twins(self, node: Node) -> Iterator[Candidate]:
         """Gives a constant or an attribute the value that all twins have."""

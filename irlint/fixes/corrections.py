@@ -24,7 +24,6 @@ from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
 from irlint.findings.wording import closest
-from irlint.fixes.equal_nodes import are_equal
 from irlint.fixes.interfaces import (
     TO,
     Edits,
@@ -249,6 +248,8 @@ def _without_duplicate(problem: Problem, known: Known) -> Iterator[Edits]:
     graph = graph_at(known.model, problem.graph)
     if node is None or graph is None:
         return
+    from irlint.fixes.equal_nodes import are_equal
+
     for other in graph.nodes:
         if other is not node and are_equal(other, node):
             yield (Edit("remove", "node", problem.graph, node.label, node.index),)
@@ -323,7 +324,7 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
         is_typo = bool(closest(value.name, [intended], ALMOST)) and not others
         sure = have_same_letters(value.name, intended) or is_marked(value.name, intended, graph)
         sure = sure or (is_typo and not names_another_operator(value.name, intended, graph))
-        if intended and (sure or (set(unused) <= {other} and not lost)):
+        if intended and (sure or (_may_replace(unused, intended, graph, known) <= {other} and not lost)):
             is_outer = all(each is None or each.name != intended for each in (*graph.inputs, *graph.constants, *made))
             yield tuple(_as_inputs(value, intended, known, "" if is_outer else problem.graph))
         if intended and sure:
@@ -350,6 +351,15 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
     for name in names:
         if name:
             yield (Edit("rename", "value", problem.graph, name=name, value=value.name),)
+
+
+def _may_replace(unused: Iterable[Value], intended: str, graph: Graph, known: Known) -> set[Value]:
+    """The unused results, without constants that have another element type than the value named ``intended``."""
+    stored = (value for node in graph.nodes if not node.inputs for value in node.outputs if value is not None)
+    types = {value: known.types.get(value) for value in (*graph.constants, *graph.inputs, *stored)}
+    dtypes = {value: given.dtype for value, given in types.items() if isinstance(given, Tensor)}
+    wanted = next((dtype for value, dtype in dtypes.items() if value.name == intended), None)
+    return {each for each in unused if wanted is None or dtypes.get(each, wanted) == wanted}
 
 
 def _of_unused_nodes(graph: Graph, unused: Collection[Value]) -> set[Value | None]:

@@ -9,8 +9,6 @@ from math import prod
 from irlint.dims import Shape, product
 from irlint.lazy_typing import Any
 from irlint.model.tensor import INTEGERS, Tensor
-from irlint.ops.shared import bounds
-from irlint.ops.shared.contents import rearranged
 
 CAST, TRANSPOSE, SQUEEZE, UNSQUEEZE, FLATTEN = "Cast", "Transpose", "Squeeze", "Unsqueeze", "Flatten"
 RESHAPE = "Reshape"
@@ -32,7 +30,11 @@ def transposed(given: Tensor, perm: tuple[int, ...]) -> Tensor | None:
     after = tuple(shape[axis] for axis in perm)
     is_known = given.value is not None and given.dtype in INTEGERS
     known = _elements_transposed(given.value or (), shape, perm) if is_known else None
-    return Tensor(given.dtype, after, known, bounds.permuted(given, perm) if given.extent is not None else None)
+    if given.extent is None:
+        return Tensor(given.dtype, after, known)
+    from irlint.ops.shared import bounds
+
+    return Tensor(given.dtype, after, known, bounds.permuted(given, perm))
 
 
 def _elements_transposed(elements: Sequence[Any], shape: Shape, perm: Sequence[int]) -> tuple[Any, ...] | None:
@@ -45,12 +47,19 @@ def _elements_transposed(elements: Sequence[Any], shape: Shape, perm: Sequence[i
     return tuple(elements[sum(at * steps[axis] for at, axis in zip(place, perm))] for place in places)
 
 
+def _rearranged(given: Tensor, shape: Shape) -> Tensor:
+    """The type with another shape and the elements in the same order."""
+    from irlint.ops.shared.contents import rearranged
+
+    return rearranged(given, shape)
+
+
 def squeezed(given: Tensor, axes: tuple[int, ...]) -> Tensor | None:
     """The type after a Squeeze; None if an axis does not have size 1."""
     shape = given.shape
     if shape is None or any(axis >= len(shape) or shape[axis] != 1 for axis in axes):
         return None
-    return rearranged(given, tuple(dim for at, dim in enumerate(shape) if at not in axes))
+    return _rearranged(given, tuple(dim for at, dim in enumerate(shape) if at not in axes))
 
 
 def unsqueezed(given: Tensor, axes: tuple[int, ...]) -> Tensor | None:
@@ -60,14 +69,14 @@ def unsqueezed(given: Tensor, axes: tuple[int, ...]) -> Tensor | None:
     shape = list(given.shape)
     for axis in sorted(axes):
         shape.insert(axis, 1)
-    return rearranged(given, tuple(shape))
+    return _rearranged(given, tuple(shape))
 
 
 def flattened(given: Tensor, axis: int) -> Tensor | None:
     """The type after a Flatten to a matrix; None if the shape is unknown."""
     if given.shape is None:
         return None
-    return rearranged(given, (product(given.shape[:axis]), product(given.shape[axis:])))
+    return _rearranged(given, (product(given.shape[:axis]), product(given.shape[axis:])))
 
 
 #: The functions of the output types, by operator. Parameters have the names of ONNX's attributes.

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from irlint.checks.intended import ALIKE, MARK, characters, plain, without_numbers
 from irlint.dims import Expr
 from irlint.findings.wording import closest
-from irlint.fixes.candidate import MANY
 from irlint.inference.known import Known
 from irlint.model import Graph, Node, Value
 from irlint.model.tensor import Tensor
@@ -75,6 +74,8 @@ def of_siblings(value: Value, graph: Graph, known: Known) -> list[Value]:
 
     No sibling has another constant of its type there. Exporters store equal weights of several layers once.
     """
+    from irlint.fixes.candidate import MANY
+
     users = [(node, port) for node in graph.nodes for port, each in enumerate(node.inputs) if each is value]
     mark = MARK.search(value.name)
     found = [each for each in graph.constants if mark is not None and each.name == value.name[: mark.start()]]

@@ -206,9 +206,9 @@ def is_of_state(requirement: Requirement, model: Model) -> bool:
 
 
 def is_revealed(rule: Rule, severity: Severity, edits: Sequence[Edit], graph: Graph | None) -> bool:
-    """Whether edits may reveal a warning. Either it is about sizes, and the edits set no sizes, or declare an image
-    with more axes: sizes after a wrong operator, opset, element type or rank were unknown. Or it is about bytes that a
-    moved constant leaves unused.
+    """Whether edits may reveal a warning. Either it is about sizes, and the edits set no sizes, swap inputs, or declare
+    an image with more axes: sizes after a wrong operator, opset, element type or rank were unknown. Or it is about
+    bytes that a moved constant leaves unused.
     """
     from irlint.checks.left_over import WEIGHTS_LEFT_OVER
 
@@ -216,7 +216,9 @@ def is_revealed(rule: Rule, severity: Severity, edits: Sequence[Edit], graph: Gr
         return any(edit.name == "offset" and edit.kind == "attribute" for edit in edits)
     if not _is_size_warning(rule, severity):
         return False
-    return all(sets_no_size(each) or _adds_axis(each) or _exchanges_constants(each, graph) for each in edits)
+    return all(
+        sets_no_size(each) or each.swaps or _adds_axis(each) or _exchanges_constants(each, graph) for each in edits
+    )
 
 
 def _exchanges_constants(edit: Edit, graph: Graph | None) -> bool:

@@ -57,6 +57,7 @@ from irlint.fixes.ranking import (
 )
 from irlint.fixes.ratios import as_sound_siblings
 from irlint.fixes.rechecking import Outcome, Rechecked
+from irlint.fixes.relations import connected_as_joined
 from irlint.fixes.retyped import as_output_is_declared, nodes_that_give_types, retyped
 from irlint.fixes.rewired import (
     as_several_siblings,
@@ -87,7 +88,6 @@ from irlint.inference.consequences import DECLARED
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, inputs_of, shape_of
 from irlint.model import Graph, Node, Problem
-from irlint.model.order import downstream
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
 from irlint.ops.shared.filters import BIAS_MISMATCH, CHANNELS_MISMATCH
@@ -279,7 +279,7 @@ class Search:
         if problem.fault.rule.family == ELEMENT_TYPES:
             yield from self._stages_for_types(problem, node)
             return
-        yield chain(self._with_numbers_of_twins(node), inputs.connected_as_in_other_blocks(node))
+        yield chain(inputs.blocks.with_numbers_of_twins_near(node), inputs.connected_as_in_other_blocks(node))
         clashing = self.clashes.of(problem)
         nodes = self.clashes.nodes_to_change(node, clashing)
         computing = dict.fromkeys(each for user in (node, *nodes) for each in nodes_that_compute(user, editor))
@@ -290,7 +290,7 @@ class Search:
         near = (node, *nodes[:NODES])
         lost = (lost_nodes.inserted_as_at_siblings(each, inputs) for each in near)
         yield chain(inserted_as_declared((node, *nodes), inputs), *lost)
-        yield inputs.surroundings.candidates_near(node, connected)
+        yield chain(inputs.surroundings.candidates_near(node, connected), connected_as_joined(near, inputs))
         yield chain.from_iterable(exchanged_weights(each, inputs) for each in near[: 1 + EXCHANGED] if problem.is_error)
         yield chain(reshaped_weights(node, inputs), without_unread_parts(node, editor))
         yield with_lost_input([node, *nodes], inputs) if problem.is_error else iter(())
@@ -361,7 +361,7 @@ class Search:
 
     def _stages_for_types(self, problem: Problem, node: Node) -> Iterator[Iterator[Candidate]]:
         inputs, makers = self.inputs, nodes_that_give_types(node, self.inputs)
-        yield chain(self._with_numbers_of_twins(node), inputs.connected_as_in_other_blocks(node))
+        yield chain(inputs.blocks.with_numbers_of_twins_near(node), inputs.connected_as_in_other_blocks(node))
         yield (replaced(each, node=maker) for maker in makers for each in inputs.blocks.connected_as_twins(maker))
         yield (replaced(each, node=maker) for maker in makers for each in inputs.with_unused_of_other_type(maker))
         yield lost_nodes.inserted_as_at_siblings(node, self.inputs)
@@ -423,13 +423,6 @@ class Search:
         others = (each for each in self.problems if each is not problem and each.because is None)
         fixable = (each for each in others if may_be_fixed(each, self.known))
         return all(any(each is other for other in fixed) for each in fixable)
-
-    def _with_numbers_of_twins(self, node: Node) -> Iterator[Candidate]:
-        """Candidates that give this node, or a node before it, the numbers of its twins."""
-        yield from self.inputs.blocks.with_numbers_of_twins(node)
-        for each, candidate in self.inputs.blocks.candidates_with_numbers_of_twins:
-            if each is not node and node in downstream(each, self.graph):
-                yield replaced(candidate, node=each)
 
     def _at_others(self, nodes: Sequence[Node], node: Node, editor: Editor) -> Iterator[Candidate]:
         """Candidates for ``nodes``, which come before ``node``: probable ones for the nearest, evident ones for all."""

@@ -120,6 +120,16 @@ SQUARES = (
     + " y = Neg (f_5) }"
 )
 
+#: Layers whose result is added to their input.
+RESIDUAL = (
+    "(float[2,4] x) => (float[2,4] y, float[2,2] z) <float[4,4] w = {1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7}, float[4,2] v = {1,2,3,4,5,6,7,8}, float[4] s = {1,1,1,1}> { t = MatMul (x, v) z = Neg (t) c_0 = Abs (x) "
+    + " ".join(
+        f"n_{k} = LayerNormalization (c_{k - 1}, s) m_{k} = MatMul (n_{k}, w) c_{k} = Add (c_{k - 1}, m_{k})"
+        for k in range(1, 5)
+    )
+    + " y = Neg (c_4) }"
+)
+
 #: A series of outputs that other nodes use as well.
 SERIES = """(float[N,S] x) => (float[N,S] cat, float[N,S] cat_1, float[N,S] cat_2, float[N,S] cat_3, float[N,S] cat_4, float[N,S] y) {
   cat = Neg (x) a = Exp (cat) cat_1 = Neg (a) b = Exp (cat_1) cat_2 = Neg (b) c = Exp (cat_2) cat_3 = Neg (c) d = Exp (cat_3) cat_4 = Neg (d) y = Exp (cat_4) }"""
@@ -407,6 +417,9 @@ RESTORED = [
     ("a factor from which the other one is computed", GATED, "Mul (d_2, e_2)", "Mul ( , e_2)"),
     ("a factor that is the other one", SQUARES, "Mul (d_2, d_2)", "Mul ( , d_2)"),
     ("the data before an empty input", "(float[1,1,4,4] x) => (float[1,1,16,16] y) <float[4] f = {1,1,2,2}> { r = Resize <mode = \"nearest\"> (x, , f) n = Neg (r) y = Resize <mode = \"nearest\"> (n, , f) }", "(n, , f)", "( , f)"),
+    ("the first input of a layer, to which its result is added", RESIDUAL, "LayerNormalization (c_2, s)", "LayerNormalization (t, s)"),
+    ("exchanged inputs of other types, before a table that fixes a size", "(float[N,S] x) => (float[a,b,c] y) <int64[1] i = {0}, float[1,1,3] p = {1,2,3}> { u = Unsqueeze (x, i) y = Add (u, p) }", "Unsqueeze (x, i)", "Unsqueeze (i, x)"),
+    ("weights of another name, beside an unused constant", '(float[2,3] x) => (float[2,3] y) <int8[3] "b.w_q" = {1,2,3}, float s = {0.5}, int8 o = {0}> { c = Constant <value_float = 1.0> () d = DequantizeLinear ("b.w_q", s, o) y = Mul (x, d) }', 'int8[3] "b.w_q"', 'int8[3] "model.b.w_q"'),
     ("a node with a body that stands twice", REPEATED, "y = Exp (b)", f"{BRANCH} y = Exp (b)"),
 ]  # fmt: skip
 
