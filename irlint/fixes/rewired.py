@@ -42,6 +42,29 @@ def rewired(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
                 yield from (_connected(node, port, each, inputs) for each in several)
 
 
+def with_other_sizes(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
+    """Connects an earlier value that holds another size, in place of a computed size that has other users, such as the
+    length of a mask instead of the number of samples. Of values with equal sizes, the last one is connected."""
+    for node in nodes:
+        for port, (value, given) in enumerate(zip(node.inputs, inputs_of(node, inputs.known))):
+            if value is None or not _holds_sizes(value, inputs) or not inputs.is_used_elsewhere(value, node):
+                continue
+            found: dict[Type | None, Value] = {given: value}
+            for several in _earlier_values(node, given, inputs, same_shape=True).values():
+                for each in several:
+                    if _holds_sizes(each, inputs):
+                        found.setdefault(inputs.known.types.get(each), each)
+            for each in list(found.values())[1:]:
+                edit = inputs.editor.connected(each, node, port)
+                yield Candidate((edit,), LAST_RESORT, node, evidence=1, subject=(node, port))
+
+
+def _holds_sizes(value: Value, inputs: Inputs) -> bool:
+    """Whether a node computes integers, and their values are known or depend on sizes in a known way."""
+    known = inputs.known.types.get(value)
+    return isinstance(known, Tensor) and known.dtype in INTEGERS and known.value is not None and inputs.is_made(value)
+
+
 def earlier_of_other_rank(node: Node, inputs: Inputs) -> Iterator[Candidate]:
     """Connects a value from which an input is computed, and which has another number of axes: another output of a
     module, such as the tokens instead of their mean. The candidates are only suggested."""
@@ -262,11 +285,11 @@ def before_operator(value: Value | None, op: str, makers: Makers) -> Value | Non
 
 
 def _earlier_values(
-    node: Node, given: Type | None, inputs: Inputs, *, same_rank: bool = True
+    node: Node, given: Type | None, inputs: Inputs, *, same_rank: bool = True, same_shape: bool = False
 ) -> Mapping[Shape, Sequence[Value]]:
-    """By shape, the earlier values with the element type of ``given``, its rank or another one, and another shape.
+    """By shape, the earlier values with the element type of ``given``, and its rank or another one.
 
-    The last comes first.
+    The last comes first. Values with the shape of ``given`` are only returned if ``same_shape``.
     """
     found: dict[Shape, list[Value]] = {}
     for each in reversed(inputs.graph.nodes):
@@ -275,7 +298,7 @@ def _earlier_values(
             if value is None or not isinstance(known, Tensor) or not isinstance(given, Tensor):
                 continue
             is_similar = known.dtype == given.dtype and (known.rank == given.rank) == same_rank
-            if known.shape is not None and known.shape != given.shape and is_similar:
+            if known.shape is not None and (same_shape or known.shape != given.shape) and is_similar:
                 found.setdefault(known.shape, []).append(value)
     return found
 

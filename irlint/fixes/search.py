@@ -68,6 +68,7 @@ from irlint.fixes.rewired import (
     reshaped_weights,
     rewired,
     with_other_output,
+    with_other_sizes,
     with_other_trip_count,
     without_repeated,
 )
@@ -340,7 +341,7 @@ class Search:
             yield as_several_siblings(node, inputs)
             yield rewired(list(dict.fromkeys((node, *joins))), inputs)
         elif limits and all(isinstance((shape_of(each, self.known) or ())[axis], Expr) for each, axis in clashing):
-            yield rewired(joins, inputs)
+            yield chain(with_other_sizes([node, *nodes, *computing], inputs), rewired(joins, inputs))
         for each in self.trials.unsatisfiable_nodes if problem.fault.rule is NO_SIZES_FIT else ():
             axes = range(len(shape_of(each.inputs[0], self.known) or ()))
             places = [(value, axis) for value in each.inputs[:1] if value is not None for axis in axes]
