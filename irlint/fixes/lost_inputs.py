@@ -126,19 +126,13 @@ def partner_value(node: Node, port: int, graph: Graph, known: Known) -> Value | 
 
 
 def only_measured(graph: Graph, known: Known) -> Iterator[Value]:
-    """The floats that are inputs or results of nodes of which nodes use only the shape, and whose data may have lost a
-    user."""
-    needed = {*graph.outputs, *(value for body in graph.bodies for value in body.captured)}
-    users: dict[Value, list[Node]] = {}
-    for node in graph.nodes:
-        for value in node.inputs:
-            if value is not None:
-                users.setdefault(value, []).append(node)
-    for value, several in users.items():
-        if value not in needed and value not in graph.constants and _dtype(value, known) in FLOATS:
-            calls = [known.calls.get(each) for each in several]
-            if all(call is not None and call.operator is not None and call.operator.of_shape for call in calls):
-                yield value
+    """The inputs of floats of which nodes use only the shape, so that their data may have lost a user."""
+    captured = {value for body in graph.bodies for value in body.captured}
+    for value in graph.inputs:
+        users = [known.calls.get(node) for node in graph.nodes if value in node.inputs]
+        is_data = value not in graph.constants and value not in captured and _dtype(value, known) in FLOATS
+        if is_data and all(call is not None and call.operator is not None and call.operator.of_shape for call in users):
+            yield value
 
 
 def _constants_at(port: int, nodes: Sequence[Node], known: Known) -> list[Value]:

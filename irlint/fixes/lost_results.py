@@ -101,21 +101,29 @@ def _nodes_that_give_lost(value: Value, inputs: Inputs) -> Iterator[tuple[str, A
     """The operators, with attributes, that give a value the type of a lost one, which the file declares.
 
     If several attributes do so, those come first that give most of the declared sizes. Of these, one is returned if all
-    give the same shape. If the name of the lost value contains the name of an operator, only this one is possible.
+    give the same shape.
     """
     given, graph = inputs.known.types.get(value), inputs.graph
     lost = list(zip(graph.undefined_value_info, graph.undefined_types)) if len(graph.undefined_types) <= FEW else []
     for name, wanted in lost:
         if not isinstance(given, Tensor) or not isinstance(wanted, Tensor) or wanted.shape is None:
             continue
-        named = [op for op in RESULTS if op.casefold() in name.casefold()]
-        for op in (max(named, key=len),) if named else RESULTS:
+        for op in _operators_of(name, inputs):
             results = [(RESULTS[op](given, each), each) for each in _attributes(op, given, wanted)]
             found = [(each.shape, attribute) for each, attribute in results if each and _gives(given, each, wanted)]
             most = max((_equal_sizes(shape, wanted) for shape, _ in found), default=0)
             best = [each for each in found if _equal_sizes(each[0], wanted) == most]
             if len({shape for shape, _ in best}) == 1:
                 yield op, ((NAMES[op], best[0][1]),)
+
+
+def _operators_of(name: str, inputs: Inputs) -> list[str]:
+    """The operators that may have computed a lost value: the one that its name contains, or all if it is named after no
+    operator of the graph."""
+    named = [op for op in RESULTS if op.casefold() in name.casefold()]
+    last = name.rpartition("/")[2].partition("_output_")[0].rstrip("0123456789_").casefold()
+    others = {node.op.casefold() for node in inputs.graph.nodes}
+    return [max(named, key=len)] if named else [] if last in others else list(RESULTS)
 
 
 def _gives(given: Tensor, result: Tensor, wanted: Tensor) -> bool:
