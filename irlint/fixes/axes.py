@@ -58,7 +58,7 @@ def is_undone(node: Node, types: Mapping[Value, Type | None], makers: Makers, us
 
 def _restores_shape(node: Node, types: Mapping[Value, Type | None], makers: Makers, first: Node | None = None) -> bool:
     """Whether a Reshape gives the shape that the data had before an earlier Reshape, or before ``first``."""
-    value, own = node.inputs[0], _shape(node.outputs[0], types, makers)
+    value, own = node.inputs[0], _shape(node.outputs[0], types, makers) if node.outputs else None
     for _ in range(NEAR):
         maker = makers.of(value) if value is not None else None
         made = maker.node if maker is not None else None

@@ -62,8 +62,8 @@ def with_missing_input(problem: Problem, known: Known) -> Iterator[Edits]:
         lengths = set(map(len, constants))
         tried = [each for each in tried if {len(each)} != lengths or _are_constants(each, makers) in constants]
     for after in tried or [(*node.inputs[: ports[0]], value) for value in _constants_at(ports[0], similar, known)]:
-        called = f"`{measured[0].name}`, of which only the shape is used," if len(measured) == 1 else ""
-        yield tuple(replaced(each, called=called) for each in _with_inputs(node, after, graph))
+        edits, alone = _with_inputs(node, after, graph), measured[0] if len(measured) == 1 else None
+        yield edits if alone is None else _called(edits, alone, "of which only the shape is used")
 
 
 def _with_inputs(node: Node, after: Sequence[Value | None], graph: Graph) -> Edits:
@@ -73,6 +73,13 @@ def _with_inputs(node: Node, after: Sequence[Value | None], graph: Graph) -> Edi
     return tuple(
         Edit("input", "node", graph.path, node.label, node.index, "", name, input=at, op=node.op)
         for at, name in names.items()
+    )
+
+
+def _called(edits: Edits, value: Value, reason: str) -> Edits:
+    """The edits with the reason why they connect a value."""
+    return tuple(
+        replaced(each, called=f"`{value.name}`, {reason},") if each.value == value.name else each for each in edits
     )
 
 
@@ -104,9 +111,7 @@ def _connected_as_partner(node: Node, ports: Iterable[int], graph: Graph, known:
         value = partner_value(node, port, graph, known)
         if value is not None and None not in node.inputs:
             edits = _with_inputs(node, (*node.inputs[:port], value, *node.inputs[port:]), graph)
-            yield tuple(
-                replaced(each, called=f"`{value.name}`, as the node of the other operand does,") for each in edits
-            )
+            yield _called(edits, value, "as the node of the other operand does")
 
 
 def partner_value(node: Node, port: int, graph: Graph, known: Known) -> Value | None:
@@ -221,9 +226,7 @@ def _connected_to_constants(node: Node, port: int, graph: Graph, known: Known) -
         if isinstance(tensor, Tensor) and tensor.ints is not None and {(tensor.dtype, tensor.shape)} == lists:
             found.setdefault(tensor.ints, value)
     for value in found.values():
-        yield (
-            replaced(_connected(value, node, port, graph), called=f"`{value.name}`, which fits the sizes that follow,"),
-        )
+        yield _called((_connected(value, node, port, graph),), value, "which fits the sizes that follow")
 
 
 def _connected(value: Value, node: Node, port: int, graph: Graph) -> Edit:

@@ -41,7 +41,8 @@ def inserted_as_declared(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Cand
         return
     templates = list(_nodes_of_similar_results(inputs))
     near = dict.fromkeys(value for node in nodes for value in node.inputs)
-    every = dict.fromkeys(value for node in nodes_before(nodes[0], inputs.makers) for value in node.inputs)
+    before = nodes_before(nodes[0], inputs.makers) if len(inputs.graph.undefined_types) <= FEW else ()
+    every = dict.fromkeys(value for node in before for value in node.inputs)
     for value in dict.fromkeys((*near, *every)):
         if value is None or not inputs.is_dynamic(value):
             continue
@@ -66,7 +67,7 @@ def _copied(templates: Sequence[Node], value: Value, uses: Uses, inputs: Inputs)
         return
     for each in templates if not any(_has_declared_shape(result, inputs) for result in results) else ():
         edits = tuple(inputs.editor.copied(each, *use) for use in uses)
-        if None not in edits:
+        if edits and None not in edits:
             yield tuple(filter(None, edits))
 
 

@@ -284,12 +284,17 @@ def _replaces_sizes(case: Case) -> bool:
 
 
 def _repeats_node(case: Case) -> bool:
-    """Whether the edited node repeats another node: both have the same operator, attributes and inputs."""
+    """Whether the edited node repeats another node: both have the same operator, attributes and inputs.
+
+    Exporters repeat nodes that read a shape.
+    """
     for edit in case.candidate.edits if len(case.candidate.edits) == 1 else ():
         node = case.inputs.edited(edit)[0]
         value = case.inputs.flow.values.get(str(edit.value)) if edit.kind == "input" else None
         known = case.inputs.known.types.get(value) if value is not None and case.inputs.is_made(value) else None
-        if node is None or not isinstance(known, Tensor) or known.dtype not in FLOATS:
+        call = case.inputs.known.calls.get(node) if node is not None else None
+        of_shape = call is not None and call.operator is not None and call.operator.of_shape
+        if node is None or of_shape or not isinstance(known, Tensor) or known.dtype not in FLOATS:
             continue
         after = tuple(value if port == edit.input else each for port, each in enumerate(node.inputs))
         others = (each for each in case.inputs.editor.siblings(node) if each.attributes == node.attributes)

@@ -29,10 +29,7 @@ SUM, NEAR, SIBLINGS = "Add", 64, 16
 def related_value(node: Node, port: int, others: Sequence[Node], makers: Makers) -> Value | None:
     """The value to which the shortest path leads from other inputs of a node, if it leads to the input ``port`` at all
     ``others``; None if there is no such path, or if several values are as near."""
-    found = [_paths(each, port, makers) for each in others]
-    leading = [
-        {path for path, value in paths if value is each.inputs[port]} for each, paths in zip(others, map(list, found))
-    ]
+    leading = [{path for path, value in _paths(each, port, makers) if value is each.inputs[port]} for each in others]
     shared = set.intersection(*leading) if leading else set()
     least = min(map(len, shared), default=0)
     values = {value for path, value in _paths(node, port, makers) if len(path) == least and path in shared}

@@ -103,7 +103,7 @@ class Suggestions:
                 continue
             fixed = [each for each in suggestion.outcome.fixed if each.because is None and id(each) not in causes]
             index = suggestion.alternatives[0][0].index
-            root = min(fixed, key=lambda each: (id(each) not in roots, not each.is_error, _index(each) != index))
+            root = min(fixed, key=lambda each: (id(each) not in roots, not each.is_error, _is_lesser(each, index)))
             roots.add(id(root))
             following = (each for each in fixed if id(each) not in roots and (root.is_error or not each.is_error))
             causes.update({id(each): root for each in following})
@@ -398,6 +398,11 @@ class Suggestions:
 
 def _kind(problem: Problem) -> tuple[str, str | None]:
     return problem.fault.rule.code, problem.node.op if problem.node is not None else None
+
+
+def _is_lesser(problem: Problem, index: int | None) -> tuple[bool, bool]:
+    """Whether a safe fix would hide a problem, and whether it is not at the node with this index."""
+    return problem.fault.rule.fixable, _index(problem) != index
 
 
 def _index(problem: Problem) -> int | None:
