@@ -42,19 +42,23 @@ def rewired(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
                 yield from (_connected(node, port, each, inputs) for each in several)
 
 
-def with_other_sizes(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
+def with_other_sizes(nodes: Sequence[Node], inputs: Inputs, *, same_rank: bool = True) -> Iterator[Candidate]:
     """Connects an earlier value that holds another size, in place of a computed size that has other users, such as the
-    length of a mask instead of the number of samples. Of values with equal sizes, the last one is connected."""
+    length of a mask instead of the number of samples. Of values with equal sizes, the last one is connected.
+
+    If not ``same_rank``, the values have another rank: one size instead of a list of them. There must then be several
+    other sizes, of which only one may fit.
+    """
     for node in nodes:
         for port, (value, given) in enumerate(zip(node.inputs, inputs_of(node, inputs.known))):
             if value is None or not _holds_sizes(value, inputs) or not inputs.is_used_elsewhere(value, node):
                 continue
             found: dict[Type | None, Value] = {given: value}
-            for several in _earlier_values(node, given, inputs, same_shape=True).values():
+            for several in _earlier_values(node, given, inputs, same_rank=same_rank, same_shape=True).values():
                 for each in several:
                     if _holds_sizes(each, inputs):
                         found.setdefault(inputs.known.types.get(each), each)
-            for each in list(found.values())[1:]:
+            for each in list(found.values())[1:] if same_rank or len(found) > SEVERAL else ():
                 edit = inputs.editor.connected(each, node, port)
                 yield Candidate((edit,), LAST_RESORT, node, evidence=1, subject=(node, port))
 

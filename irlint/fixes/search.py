@@ -339,6 +339,7 @@ class Search:
         joins = [each for each in (node, *nodes) if sum(map(inputs.is_made, each.inputs)) > 1]
         if problem.is_error:
             yield as_several_siblings(node, inputs)
+            yield with_other_sizes([node, *nodes, *computing], inputs, same_rank=False)
             yield rewired(list(dict.fromkeys((node, *joins))), inputs)
         elif limits and all(isinstance((shape_of(each, self.known) or ())[axis], Expr) for each, axis in clashing):
             yield chain(with_other_sizes([node, *nodes, *computing], inputs), rewired(joins, inputs))

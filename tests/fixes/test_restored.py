@@ -421,6 +421,7 @@ RESTORED = [
     ("exchanged inputs of other types, before a table that fixes a size", "(float[N,S] x) => (float[a,b,c] y) <int64[1] i = {0}, float[1,1,3] p = {1,2,3}> { u = Unsqueeze (x, i) y = Add (u, p) }", "Unsqueeze (x, i)", "Unsqueeze (i, x)"),
     ("weights of another name, beside an unused constant", '(float[2,3] x) => (float[2,3] y) <int8[3] "b.w_q" = {1,2,3}, float s = {0.5}, int8 o = {0}> { c = Constant <value_float = 1.0> () d = DequantizeLinear ("b.w_q", s, o) y = Mul (x, d) }', 'int8[3] "b.w_q"', 'int8[3] "model.b.w_q"'),
     ("the size of another axis as a part of a length", "(float[N,2,S,4] x, float[N,2,T,4] p) => (float[N,2,a,4] y, int64[1] z) <int64[1] two = {2}, int64[1] four = {4}> { c = Concat <axis = 2> (p, x) n = Shape <start = 0, end = 1> (x) s = Shape <start = 2, end = 3> (x) t = Shape <start = 2, end = 3> (p) l = Add (t, s) e = Concat <axis = 0> (n, two, l, four) y = Expand (c, e) z = Mul (t, n) }", "l = Add (t, s)", "l = Add (n, s)"),
+    ("a size in place of the list of all sizes", "(float[N,S] x) => (float[N,S] y, int64[2] z) <int64 i = {0}, int64 j = {1}, int64[1] a = {0}, int64[1] b = {0}, float[8] p = {1,2,3,4,5,6,7,8}> { s = Shape (x) n = Gather (s, i) m = Gather (s, j) u = Unsqueeze (n, a) v = Unsqueeze (m, a) z = Concat <axis = 0> (u, v) e = Unsqueeze (m, a) q = Slice (p, b, e) y = Add (x, q) }", "e = Unsqueeze (m, a)", "e = Unsqueeze (z, a)"),
     ("a node with a body that stands twice", REPEATED, "y = Exp (b)", f"{BRANCH} y = Exp (b)"),
 ]  # fmt: skip
 
