@@ -184,6 +184,7 @@ EXCEPTIONS = (
     ("Transpose", "checks/transposed.py", "it may bring an axis of another meaning to the channels"),
     ("Pad", "fixes/rivals.py", "padding and the distance of taps have the same effect on a size"),
     ("MatMul MatMulInteger FusedMatMul", "fixes/objections.py", "what is added to their results is a bias"),
+    ("Add", "fixes/relations.py", "it adds the result of a layer to the layer's input"),
     ("MatMul Mul Multiply Div Divide", "fixes/scales.py", "attention scales products of matrices by a factor"),
     ("Reshape Convert", "fixes/new_layers.py", "they are the layers that fixes insert"),
     ("Transpose Squeeze Unsqueeze Reshape", "fixes/wiring.py", "each layer that fixes insert calls its list otherwise"),
