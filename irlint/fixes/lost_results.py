@@ -19,6 +19,7 @@ from irlint.inference.contradictions import differ
 from irlint.inference.origins import shape_of
 from irlint.lazy_typing import Any
 from irlint.model import Node, Value
+from irlint.model.order import uses
 from irlint.model.tensor import Tensor
 
 Attributes = tuple[tuple[str, Any], ...]
@@ -46,10 +47,9 @@ def inserted_as_declared(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Cand
     for value in dict.fromkeys((*near, *every)):
         if value is None or not inputs.is_dynamic(value):
             continue
-        users = dict.fromkeys(inputs.users.get(value, ()))
-        uses = [(user, port) for user in users for port, given in enumerate(user.inputs) if given is value]
-        copies = _copied(templates, value, uses, inputs) if value in near else ()
-        for edits, count in Counter((*copies, *_inserted_by_type(value, uses, inputs))).items():
+        places = uses(value, inputs.users.get(value, ()))
+        copies = _copied(templates, value, places, inputs) if value in near else ()
+        for edits, count in Counter((*copies, *_inserted_by_type(value, places, inputs))).items():
             yield Candidate(edits, EVIDENT, nodes[0], evidence=count)
 
 
@@ -60,26 +60,26 @@ def _nodes_of_similar_results(inputs: Inputs) -> Iterator[Node]:
         yield from (node for value in node.outputs if value is not None and plain(value.name) in names)
 
 
-def _copied(templates: Sequence[Node], value: Value, uses: Uses, inputs: Inputs) -> Iterator[tuple[Edit, ...]]:
+def _copied(templates: Sequence[Node], value: Value, places: Uses, inputs: Inputs) -> Iterator[tuple[Edit, ...]]:
     """Inserts copies of nodes before all uses of a value, if no result of these uses has its declared shape."""
-    results = [each for user, _ in uses for each in user.outputs]
+    results = [each for user, _ in places for each in user.outputs]
     if not inputs.is_made(value) or not _has_declared_shape(value, inputs):
         return
     for each in templates if not any(_has_declared_shape(result, inputs) for result in results) else ():
-        edits = tuple(inputs.editor.copied(each, *use) for use in uses)
+        edits = tuple(inputs.editor.copied(each, *use) for use in places)
         if edits and None not in edits:
             yield tuple(filter(None, edits))
 
 
-def _inserted_by_type(value: Value, uses: Uses, inputs: Inputs) -> Iterator[tuple[Edit, ...]]:
+def _inserted_by_type(value: Value, places: Uses, inputs: Inputs) -> Iterator[tuple[Edit, ...]]:
     """Inserts the nodes that give the type of a lost value: before the uses whose results lack their declared types,
     and before all uses. A Cast changes no sizes, which other uses may read."""
-    wrong = [use for use in uses if _lacks_declared_result(use[0], inputs)]
+    wrong = [use for use in places if _lacks_declared_result(use[0], inputs)]
     if not wrong or not (value.type is None or _has_declared_type(value, inputs)):
         return
     for op, attributes in _nodes_that_give_lost(value, inputs):
-        for places in (wrong, uses) if op != CAST and len(wrong) < len(uses) else (wrong,):
-            edits = (inputs.editor.inserted(op, *use, attributes) for use in places)
+        for several in (wrong, places) if op != CAST and len(wrong) < len(places) else (wrong,):
+            edits = (inputs.editor.inserted(op, *use, attributes) for use in several)
             yield tuple(sorted(edits, key=lambda edit: (edit.index or 0, edit.input or 0)))
 
 

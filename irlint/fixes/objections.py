@@ -395,10 +395,6 @@ def _leaves_unmet_requirement(case: Case) -> bool:
     return leaves_unmet_requirement(case.problem, case.outcome, case.inputs.known)
 
 
-def _leaves_another_formula(case: Case) -> bool:
-    return leaves_another_formula(case.outcome)
-
-
 def _hides_clash(case: Case) -> bool:
     """Whether another number in a constant makes one of two unequal sizes 1, so that it is broadcast."""
     edits, problem = case.candidate.edits, case.problem
@@ -438,7 +434,7 @@ EXCLUDED_IF: tuple[Callable[[Case], bool], ...] = (
     _leaves_unmet_requirement,
     adds_input_in_vain,
     _hides_clash,
-    _leaves_another_formula,
+    lambda case: leaves_another_formula(case.outcome),
 )
 
 #: The objections that end the search: nothing is suggested.
