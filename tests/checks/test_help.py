@@ -659,7 +659,7 @@ g (float[2] x) => (y) {{ y = f.F (x) }} <domain: "f", opset_import: ["" : {funct
 
 #: A node of ``y`` that takes a value of another kind, and the help.
 OTHER_KINDS = [
-    ("y = Concat <axis = 0> (s)", "use ConcatFromSequence, which joins the elements of a sequence"),
+    ("y = Concat <axis = 0> (s)", "use ConcatFromSequence, which takes a sequence"),
     ("y = Relu (s)", "take one element of input 0 with SequenceAt, or all with ConcatFromSequence"),
     ("y = SequenceLength (x)", "make a sequence of input 0, with SequenceConstruct or SplitToSequence"),
     ("o = Optional (x) y = Relu (o)", "take the element of input 0 with OptionalGetElement"),

@@ -18,7 +18,15 @@ from irlint.ops.shared.element_types import (
     to_one_type,
     types_refused,
 )
-from irlint.schemas import MICROSOFT, RUNTIME_DOMAINS, Formal, OfficialSchema, official, official_versions
+from irlint.schemas import (
+    MICROSOFT,
+    RUNTIME_DOMAINS,
+    Formal,
+    OfficialSchema,
+    official,
+    official_names,
+    official_versions,
+)
 
 SMALL_FLOATS = FLOATS - {"float32", "float64"}
 
@@ -168,8 +176,8 @@ def _of_other_kind(schema: OfficialSchema, formal: Formal, index: int, *, key: s
     if takes_tensor and key.startswith("seq(map("):
         return f"connect the tensor from which input {index} is made, such as the input of ZipMap"
     if takes_tensor and key.startswith("seq("):
-        if schema.name == "Concat":
-            return "use ConcatFromSequence, which joins the elements of a sequence"
+        if (other := f"{schema.name}FromSequence") in official_names(schema.domain):
+            return f"use {other}, which takes a sequence"
         return f"take one element of input {index} with SequenceAt, or all with ConcatFromSequence"
     if "(" not in key and all(name.startswith("seq(") for name in formal.types):
         return f"make a sequence of input {index}, with SequenceConstruct or SplitToSequence"
