@@ -19,6 +19,9 @@ Edits = tuple[Edit, ...]
 #: At most this many unused values are tried.
 UNUSED = 8
 
+#: The last part of the name of an added constant.
+BIAS = "bias"
+
 #: Two numbers that show whether an operator commutes.
 PAIR = (2, 3)
 
@@ -30,8 +33,10 @@ def with_missing_input(problem: Problem, known: Known) -> Iterator[Edits]:
     if node is None or graph is None or known.format.ports_declare:
         return
     makers = Makers(known)
+    formals = _formal_names(node, known)
     if not problem.graph:
         yield from _connected_as_twins(node, graph, known)[-1:]
+        yield from _connected_by_name(node, formals, graph, makers)
     made = {each for other in graph.nodes for each in other.outputs}
     similar = [each for each in graph.nodes if each.op == node.op and each is not node]
     dtypes = {_dtype(value, known) for each in similar for value in each.inputs}
@@ -55,6 +60,7 @@ def with_missing_input(problem: Problem, known: Known) -> Iterator[Edits]:
         for port in ports
         if value not in node.outputs
     ]
+    tried = [each for each in tried if all(_may_be_input(at, value, formals) for at, value in enumerate(each))]
     empty = {_are_empty(each.inputs) for each in similar}
     tried = [each for each in tried if is_empty or None not in each or _are_empty(each) in empty]
     tried = [each for each in tried if _maker_operators(each, makers) in patterns] or tried
@@ -64,6 +70,41 @@ def with_missing_input(problem: Problem, known: Known) -> Iterator[Edits]:
     for after in tried or [(*node.inputs[: ports[0]], value) for value in _constants_at(ports[0], similar, known)]:
         edits, alone = _with_inputs(node, after, graph), measured[0] if len(measured) == 1 else None
         yield edits if alone is None else _called(edits, alone, "of which only the shape is used")
+
+
+def _formal_names(node: Node, known: Known) -> list[str]:
+    """The names of the inputs of a function of the model; [] for other nodes."""
+    functions = (each for each in known.model.functions.values() if (each.domain, each.name) == (node.domain, node.op))
+    return [value.name.casefold() for function in functions for value in function.graph.inputs]
+
+
+def _connected_by_name(node: Node, formals: Sequence[str], graph: Graph, makers: Makers) -> Iterator[Edits]:
+    """Connects the constants that are named after a call as its last inputs, if they are as many as the call lacks.
+
+    A constant whose name ends with that of an input becomes this input. ``bias`` is the last of the others.
+    """
+    from irlint.fixes.rewired import is_named_after
+
+    ports = range(len(node.inputs), len(formals))
+    values = (*graph.constants, *(each for other in graph.nodes for each in other.outputs if each is not None))
+    named = [each for each in values if is_named_after(each, node) and makers.is_stored(each)]
+    if not named or len(named) != len(ports) or None in node.inputs:
+        return
+    stated = {port: each for port in ports for each in named if _last_part(each) == formals[port]}
+    others = sorted((each for each in named if each not in stated.values()), key=lambda each: _last_part(each) == BIAS)
+    rest = iter(others)
+    if len(stated) + len(others) == len(ports):
+        yield _with_inputs(node, (*node.inputs, *(stated.get(port) or next(rest) for port in ports)), graph)
+
+
+def _last_part(value: Value) -> str:
+    return value.name.rpartition(".")[2].casefold()
+
+
+def _may_be_input(port: int, value: Value | None, formals: Sequence[str]) -> bool:
+    """Whether the last part of the name of a value is not the name of another input: ``norm.bias``."""
+    name = _last_part(value) if value is not None else ""
+    return name not in formals or formals.index(name) == port
 
 
 def _with_inputs(node: Node, after: Sequence[Value | None], graph: Graph) -> Edits:

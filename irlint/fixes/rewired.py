@@ -246,8 +246,8 @@ def exchanged_weights(node: Node, inputs: Inputs) -> Iterator[Candidate]:
         for (port, one), (at, two) in product(own, enumerate(other.inputs)):
             if one is None or two is None or not _may_be_exchanged(one, two, inputs) or (is_alike and port != at):
                 continue
-            before = _is_named_after(one, node) or _is_named_after(two, other)
-            after = _is_named_after(two, node) or _is_named_after(one, other)
+            before = is_named_after(one, node) or is_named_after(two, other)
+            after = is_named_after(two, node) or is_named_after(one, other)
             is_evident = is_alike or (after and not before)
             edits = inputs.editor.connected(two, node, port), inputs.editor.connected(one, other, at)
             swapped = tuple(replaced(edit, swaps=True) for edit in edits)
@@ -267,7 +267,7 @@ def _differ_in_sizes(one: Shape, other: Shape) -> bool:
     return len(one) == len(other) and one != other
 
 
-def _is_named_after(value: Value, node: Node) -> bool:
+def is_named_after(value: Value, node: Node) -> bool:
     """Whether the name of a constant begins with the path of a node: ``patch.weight`` and ``/patch/Conv``."""
     owner = [each for each in PARTS.split(value.name)[:-1] if each not in ROOTS]
     path = [each for each in PARTS.split(node.name) if each not in ROOTS]

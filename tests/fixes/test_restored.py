@@ -579,3 +579,36 @@ def test_another_number_in_a_name_is_no_slip() -> None:
     for node in model.graph.node:
         node.name = ""
     assert all(edit.kind != "input" for edit in irlint.fix(model, unsafe=True).edits)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("names", [("norm.weight", "norm.bias"), ("norm.bias", "norm.scale")])
+def test_a_call_gets_the_constants_that_are_named_after_it(names: tuple[str, str]) -> None:
+    sound = onnx.parser.parse_model(
+        """<ir_version: 8, opset_import: ["" : 17, "local" : 1]>
+g (float[N,3] x) => (float[N,3] y) { r = Relu (x) n = local.Norm (r, scale, bias) y = Add (n, scale) }
+<domain: "local", opset_import: ["" : 17]> Norm (x, scale, bias) => (y) { y = LayerNormalization (x, scale, bias) }"""
+    )
+    for at, name in enumerate(names):
+        sound.graph.initializer.append(helper.make_tensor(name, onnx.TensorProto.FLOAT, [3], [at + 1.0, 2.0, 4.0]))
+    given = sorted(names, key=lambda name: name.endswith("bias"))
+    sound.graph.node[1].name = "/norm/LayerNormalization"
+    sound.graph.node[1].input[1:] = given
+    sound.graph.node[2].input[1] = given[0]
+    broken = ModelProto()
+    broken.CopyFrom(sound)
+    del broken.graph.node[1].input[1:]
+    feed = feeds(sound)
+    with pytest.raises(Exception, match="INVALID_GRAPH"):
+        outputs(broken, feed)
+    np.testing.assert_array_equal(outputs(fixed(broken), feed)[0], outputs(sound, feed)[0])
+
+
+def test_no_constant_becomes_an_input_of_another_name() -> None:
+    model = onnx.parser.parse_model(
+        """<ir_version: 8, opset_import: ["" : 17, "local" : 1]>
+g (float[N,3] x) => (float[N,3] y) <float[3] bias = {1, 2, 3}> { y = local.Norm (x) }
+<domain: "local", opset_import: ["" : 17]> Norm (x, scale, bias) => (y) { y = LayerNormalization (x, scale, bias) }"""
+    )
+    found = next(each for each in irlint.check(model).findings if each.rule.code == "IRL507")
+    assert (found.suggestion, found.help) == ("", "connect input 1 (scale)")
