@@ -8,7 +8,7 @@ from irlint.checks.declared import SHAPE_CONTRADICTED
 from irlint.checks.equal_sizes import EQUAL_SIZES
 from irlint.dims import product, same
 from irlint.fixes.candidate import MANY, SEVERAL, Candidate, changes_sizes
-from irlint.fixes.case import Case, takes_target
+from irlint.fixes.case import Case, is_permutation, takes_target
 from irlint.fixes.editor import STRIDES
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.inputs import Inputs, dtype_of
@@ -277,7 +277,10 @@ def _is_converted(value: Value, inputs: Inputs) -> bool:
 
 
 def _changes_shared_constant(case: Case) -> bool:
-    """Whether the candidate changes a shared constant, or disconnects a constant, only to remove a limit on sizes."""
+    """Whether the candidate changes a shared constant, or disconnects a constant, only to remove a limit on sizes.
+
+    Another order of the same entries, and a change that makes equal constants distinct, are accepted.
+    """
     kept = {edit.value for edit in case.candidate.edits}
     replacing = (case.inputs.edited(edit)[1] for edit in case.candidate.edits if edit.kind == "input")
     lost = [each for each in replacing if each is not None and each.name not in kept]
@@ -287,6 +290,9 @@ def _changes_shared_constant(case: Case) -> bool:
     if limits_sizes(case.problem) and not is_unused and any(map(case.inputs.makers.is_constant, lost)):
         return True
     if any(each.is_error and each is not case.problem for each in case.outcome.fixed):
+        return False
+    entries = [edit for edit in case.candidate.edits if (edit.kind, edit.of) == ("constant", "entries")]
+    if case.inputs.editor.distinct.separates(entries) or (entries and all(map(is_permutation, entries))):
         return False
     names = {edit.name for edit in case.candidate.edits if edit.kind == "constant"}
     users = (len(several) for value, several in case.inputs.users.items() if value.name in names)
@@ -363,10 +369,10 @@ def _writes_minus_one(case: Case) -> bool:
     """Whether a constant gets the entry -1, and its users read -1 in different ways.
 
     A target shape reads -1 as "the remaining elements", any other user as a number. It does not matter if the file
-    declares the new shapes of many values.
+    declares the new shapes of many values, or stores each list only once.
     """
     inputs = case.inputs
-    if _gives_declared_shapes(case):
+    if _gives_declared_shapes(case) or inputs.editor.distinct.stored:
         return False
     for edit in case.candidate.edits:
         is_new = edit.kind == "constant" and edit.of == "entries" and -1 in edit.value and -1 not in (edit.before or ())

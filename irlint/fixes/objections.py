@@ -327,6 +327,7 @@ def _changes_shared(case: Case) -> bool:
     for value, users in case.inputs.users.items() if names else ():
         if value.name in names and case.problem.node not in users and len(users) > SIBLINGS:
             is_shown = case.candidate.evidence > len(users) or len(case.outcome.fixed) >= len(users)
+            is_shown = is_shown or case.inputs.editor.distinct.separates(case.candidate.edits)
             if is_shown or all(map(is_permutation, case.candidate.edits)):
                 return False
             return not all(takes_target(user, value.name, case.inputs.known) for user in users)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 
-from irlint.dims import product
+from irlint.dims import Shape, product, symbols
 from irlint.findings.edits import Edit
 from irlint.fixes.candidate import SEVERAL, Candidate
 from irlint.fixes.constants import JOIN
@@ -12,6 +12,8 @@ from irlint.fixes.inputs import Inputs, dtype_of
 from irlint.fixes.inserted import CAST, FLATTEN, RESHAPE, SQUEEZE, UNSQUEEZE
 from irlint.fixes.other_values import LAST_RESORT
 from irlint.fixes.rechecking import Outcome
+from irlint.fixes.trials import Trials, limits_sizes
+from irlint.inference.consequences import DECLARED
 from irlint.inference.known import Known
 from irlint.inference.origins import inputs_of
 from irlint.model import Problem
@@ -41,6 +43,25 @@ class Tried:
     order: tuple[int, int, int, int]
     candidate: Candidate
     outcome: Outcome
+
+
+def with_declared_results(found: list[Tried], problem: Problem, trials: Trials) -> list[Tried]:
+    """The candidates with which the node of an error gives exactly the declared shapes; all if there are none.
+
+    Only shapes that consist of numbers and of symbols of the model's inputs count.
+    """
+    node = problem.node if problem.is_error and problem.fault.rule.family != DECLARED else None
+    values = [value for value in node.outputs if value is not None] if node is not None and len(found) > 1 else []
+    declared = [tensor_shape(value.type) for value in values]
+    known = [shape for shape in declared if shape is not None and None not in shape]
+    if not declared or known != declared or not all(_names(shape) <= trials.input_symbols for shape in known):
+        return found
+    results = [[each.outcome.types.get(value, trials.known.types.get(value)) for value in values] for each in found]
+    return [each for each, types in zip(found, results) if list(map(tensor_shape, types)) == declared] or found
+
+
+def _names(shape: Shape) -> set[str]:
+    return {name for dim in shape if dim is not None for name in symbols(dim)}
 
 
 def unambiguous(found: list[Tried], problem: Problem) -> list[Tried]:
@@ -252,6 +273,15 @@ def shared(best: Sequence[Tried]) -> Outcome:
     outcome = best[0].outcome
     sets = [{id(each) for each in tried.outcome.fixed} for tried in best]
     return replaced(outcome, fixed=tuple(each for each in outcome.fixed if all(id(each) in found for found in sets)))
+
+
+def with_fewest_requirements(best: list[Tried], problem: Problem, trials: Trials) -> list[Tried]:
+    """The candidates with which the node of a limit on sizes has the fewest requirements."""
+    if not limits_sizes(problem) or problem.node is None:
+        return best
+    answers = [trials.answer_after(each.candidate.edits, problem.node) for each in best]
+    counts = [len(answered[0].requirements) if answered is not None else 0 for answered in answers]
+    return [each for each, count in zip(best, counts) if count == min(counts)]
 
 
 def makes_one(problem: Problem, outcome: Outcome, known: Known) -> bool:

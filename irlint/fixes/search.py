@@ -20,7 +20,7 @@ from irlint.fixes.arrangements import (
     transposed_constants,
     with_other_lists,
 )
-from irlint.fixes.candidate import Candidate
+from irlint.fixes.candidate import SEVERAL, Candidate
 from irlint.fixes.case import Case
 from irlint.fixes.cautions import is_only_shown, is_plausible_redeclaration, is_unsure, may_lack_node
 from irlint.fixes.clashes import Clashes
@@ -53,6 +53,8 @@ from irlint.fixes.ranking import (
     shared,
     unambiguous,
     using_most_unused_values,
+    with_declared_results,
+    with_fewest_requirements,
     without_second_casts,
 )
 from irlint.fixes.ratios import as_sound_siblings
@@ -193,10 +195,6 @@ class Search:
         several = self.inputs.with_unused([node], {}, any_rank=True)
         return any(trials.outcome(candidate.edits, problem) is not None for candidate in several)
 
-    def _requirement_count(self, tried: Tried, problem: Problem) -> int:
-        answered = self.trials.answer_after(tried.candidate.edits, problem.node) if problem.node is not None else None
-        return len(answered[0].requirements) if answered is not None else 0
-
     def _best(
         self, problem: Problem, trials: Trials | SizeTrials, refused: Collection[tuple[Edit, ...]]
     ) -> tuple[list[Tried], list[Tried]]:
@@ -205,7 +203,8 @@ class Search:
         every: list[Tried] = []
         self.excluded_by_similarity = []
         for stage in self._stages(problem, trials):
-            tried = unambiguous(list(self._tried(stage, problem, trials)), problem)
+            tried = with_declared_results(list(self._tried(stage, problem, trials)), problem, self.trials)
+            tried = unambiguous(tried, problem)
             tried = [each for each in tried if each.candidate.edits not in refused]
             self.excluded_by_similarity += [
                 each for each in tried if objections.is_excluded_by_similarity(self._case(each, problem))
@@ -250,7 +249,7 @@ class Search:
             lambda several: [each for each in several if keeps_order(each, self.inputs)],
             lambda several: [each for each in several if not is_unlike_siblings(each, self.inputs)],
             lambda several: keeping_most_values(several, self.inputs),
-            lambda several: self._with_fewest_requirements(several, problem),
+            lambda several: with_fewest_requirements(several, problem, self.trials),
             lambda several: [
                 each for each in several if not objections.differs_from_siblings(self._case(each, problem))
             ],
@@ -259,12 +258,6 @@ class Search:
             if len(groups(best)) > 1:
                 best = narrowed(best) or best
         return best
-
-    def _with_fewest_requirements(self, best: list[Tried], problem: Problem) -> list[Tried]:
-        if not limits_sizes(problem):
-            return best
-        counts = [self._requirement_count(each, problem) for each in best]
-        return [each for each, count in zip(best, counts) if count == min(counts)]
 
     def _stages(self, problem: Problem, trials: Trials | SizeTrials) -> Iterator[Iterator[Candidate]]:
         """The candidates in groups that are tried one after another. Groups that the model supports most come first."""
@@ -280,6 +273,7 @@ class Search:
         if problem.fault.rule.family == ELEMENT_TYPES:
             yield from self._stages_for_types(problem, node)
             return
+        yield editor.distinct.candidates(node)
         yield chain(inputs.blocks.with_numbers_of_twins_near(node), inputs.connected_as_in_other_blocks(node))
         clashing = self.clashes.of(problem)
         nodes = self.clashes.nodes_to_change(node, clashing)
@@ -380,13 +374,16 @@ class Search:
                 break
             is_wide = candidate.evidence == EVERYWHERE
             narrow = narrow if is_wide else None
-            outcome = trials.outcome(candidate.edits, problem)
+            repeats = self.editor.distinct.repeats(candidate.edits)
+            outcome = trials.outcome(candidate.edits, problem) if not repeats else None
             if outcome is None or (is_wide and len(candidate.edits) > PER_FAULT * max(1, len(outcome.fixed))):
                 continue
             if candidate.redeclares and set(outcome.stale) & set(self.graph.outputs):
                 continue
             if candidate.grade < POSSIBLE and makes_one(problem, outcome, self.known):
                 candidate = replaced(candidate, grade=POSSIBLE, sure=candidate.sure and problem.is_error)
+            if self.editor.distinct.separates(candidate.edits):
+                candidate = replaced(candidate, grade=EVIDENT, evidence=max(0, candidate.evidence) + SEVERAL)
             if fitting := fitting_scales(candidate.edits, outcome.types, self.inputs):
                 candidate = replaced(candidate, evidence=max(0, candidate.evidence) + fitting)
             drawbacks = len(outcome.stale) + outcome.keeps_limit + (candidate.grade == ONLY_SUGGESTED)

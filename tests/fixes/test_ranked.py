@@ -15,8 +15,13 @@ def orders(*outcomes: Outcome | None) -> list[tuple[int, ...]]:
     candidates = [
         Candidate((Edit("constant", value=at),), evidence=count) for at, count in enumerate((2, 0, EVERYWHERE))
     ]
+    distinct = SimpleNamespace(repeats=lambda _: False, separates=lambda _: False)
     searched = SimpleNamespace(
-        _widened=lambda candidates, _: iter(candidates), graph=SimpleNamespace(outputs=()), known=None, inputs=None
+        _widened=lambda candidates, _: iter(candidates),
+        graph=SimpleNamespace(outputs=()),
+        known=None,
+        inputs=None,
+        editor=SimpleNamespace(distinct=distinct),
     )
     trials = SimpleNamespace(questions_left=9, outcome=lambda edits, _: outcomes[edits[0].value])
     problem = SimpleNamespace(node=None, fault=SimpleNamespace(marks=()))

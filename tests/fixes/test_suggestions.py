@@ -76,7 +76,7 @@ SUGGESTIONS = """
 (float[8,4] x, float[8,3] w) => (float[4,3] y) { t = Relu (x) y = MatMul (t, w) }                    | insert a Transpose with `perm = [1, 0]` before input 0
 (float[2,4,8] x, float[3,4,8] w) => (float[?,?,?] y) { t = Relu (x) y = MatMul (t, w) }              |
 (float[2,7,48] x) => (float[?,?] y) <int64[4] t = {2, 7, 3, 8}, int64[2] u = {14, -1}> { r = Reshape (x, t) y = Reshape (r, u) } | change 3 to 6 in constant `t` (entry 2), or change 8 to 16 in constant `t` (entry 3); or, less likely, change 48 to 24 on axis 2 of input `x`
-(float[3,N] x) => (float[3] y, int64[?] j) <int64[1] a = {2}, int64[1] k = {2}> { y = ReduceSum <keepdims = 0> (x, a) i, j = TopK <axis = 0> (y, k) } |
+(float[3,N] x) => (float[3] y, int64[?] j) <int64[1] a = {2}, int64[1] k = {2}> { y = ReduceSum <keepdims = 0> (x, a) i, j = TopK <axis = 0> (y, k) } | change 2 to 1 in constant `a`
 (float[2,3] x, float[2,3,4,5] z) => (float[2,3] y, float[2,3,4,5] v) { y = Softmax <axis = 1> (x) v = Softmax <axis = 5> (z) } |
 (float[2,3,4,5] x, float[2,3,4,5] z) => (float[2,3,4,5] y, float[2,3,4,5] v) { y = Softmax <axis = 2> (x) v = Softmax <axis = 5> (z) } | set `axis = 2`
 (float[2,3] x) => (float[2,3] y) { y = Softmax <axis = 2> (x) }                                      |
