@@ -126,7 +126,9 @@ def _fixed_problem(fixed: Fixed, places: Mapping[str, Place], makers: Makers) ->
             _condition_note(other, here=other.node is demand.node) for other in fixed.demands[:MOST_CONDITIONS]
         ),
         severity=Severity.NOTE
-        if not _is_size_of_integers(fixed.names, places) and _is_fixed_by_weight(demand, marks, makers)
+        if not _is_size_of_integers(fixed.names, places)
+        and not _is_moved_batch(fixed.names, places, demand, marks, known)
+        and _is_fixed_by_weight(demand, marks, makers)
         else None,
     )
     sizes = tuple((name, fixed.size) for name in fixed.names)
@@ -253,6 +255,16 @@ def _are_right_aligned(marks: Marks, node: Node, known: Known) -> bool:
 def _is_size_of_integers(names: Sequence[str], places: Mapping[str, Place]) -> bool:
     """Whether an input of integers, such as ids or a mask, has one of these sizes."""
     return any(places[name].dtype in ID_TYPES for name in names)
+
+
+def _is_moved_batch(
+    names: Sequence[str], places: Mapping[str, Place], demand: Demand, marks: Marks, known: Known
+) -> bool:
+    """Whether the size is the first axis of an input, with a name, and another axis of the node has it alone."""
+    types = inputs_of(demand.node, known)
+    sizes = [_dim(types[index], axis) for index, axis in marks if axis]
+    is_first = all(places[name].axis == 0 and places[name].size_name for name in names)
+    return is_first and any(str(size) in names for size in sizes)
 
 
 def _is_fixed_by_weight(demand: Demand, marks: Marks, makers: Makers) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from fractions import Fraction
 from functools import lru_cache
-from math import gcd
+from math import gcd, prod
 
 from irlint.dims import Dim, Expr, TooComplex, at_least, divisible, floordiv, same, substituted, symbol, symbols
 from irlint.dims.extremes import extreme
@@ -243,12 +244,51 @@ def decided(relation: Relation) -> bool | None:
     """True if a relation is proven for all sizes, False if it is proven for none, else None."""
     left, right = relation.left, relation.right
     if relation.kind == "==":
-        return same(left, right)
+        return False if _never_fills(left, right) or _never_fills(right, left) else same(left, right)
     if relation.kind == ">=":
         return at_least(left, right)
     if isinstance(right, int):
         return divisible(left, right) if right else False
     return _decided_by_a_divisor(left, right)
+
+
+def _never_fills(sizes: Dim, parts: Dim) -> bool:
+    """Whether a product of sizes never equals a product of their quotients, such as ``H*W`` and ``16*(H//2)*(W//2)``.
+
+    Unless it is 0, ``H//d`` is between H / (2*d - 1) and H / d.
+    """
+    found = divisors(sizes, parts)
+    if found is None:
+        return False
+    factor, of_sizes = found
+    return not prod(of_sizes) <= factor <= prod(2 * each - 1 for each in of_sizes)
+
+
+def divisors(sizes: Dim, parts: Dim) -> tuple[Fraction, tuple[int, ...]] | None:
+    """(factor, divisor of each size) of a product of sizes and a product of their quotients; None for other sizes.
+
+    For ``H*W`` and ``16*(H//2)*(W//2)``, (16, (2, 2)).
+    """
+    product, quotients = terms_of(sizes), terms_of(parts)
+    if len(product) != 1 or len(quotients) != 1:
+        return None
+    ((names, factor),), ((atoms, count),) = product.items(), quotients.items()
+    left, found = list(names), list[int]()
+    for atom in atoms if len(atoms) == len(names) and factor > 0 else ():
+        numerator, divisor = atom.parts if atom.kind == "//" else (None, None)
+        size = lone_symbol(numerator)
+        if size is None or size not in left or (size.low or 0) < 1 or not isinstance(divisor, int) or divisor < 1:
+            return None
+        left.remove(size)
+        found.append(divisor)
+    return (Fraction(count, factor), tuple(found)) if found else None
+
+
+def lone_symbol(a: Dim | None) -> Atom | None:
+    """The atom of a size that is a single symbol, else None."""
+    terms = terms_of(a) if isinstance(a, Expr) else {}
+    ((monomial, factor),) = terms.items() if len(terms) == 1 else (((), 0),)
+    return monomial[0] if factor == 1 and len(monomial) == 1 and not monomial[0].parts else None
 
 
 def _decided_by_a_divisor(left: Dim, right: Expr) -> bool | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import lcm
 
-from irlint.contracts.simplified import has_extremes
-from irlint.dims import Dim, Shape, product
+from irlint.contracts.simplified import has_extremes, lone_symbol
+from irlint.dims import Dim, Shape, TooComplex, product, substituted, symbol
+from irlint.dims.polynomials import atoms_of
 from irlint.inference.origins import Makers
 from irlint.model import Node, Value
 from irlint.model.tensor import Tensor, Type, tensor_shape
@@ -19,9 +21,11 @@ NEAR = 8
 def mixes_axes(given: Type | None, made: Type | None) -> bool | None:
     """Whether a Reshape does more than join and divide axes; None if a shape is unknown or too complex.
 
-    ``[N, 12, 32]`` to ``[N, 12, 4, 8]`` divides one axis. ``[N, 12, 32]`` to ``[N, 8, 6, 8]`` mixes two.
+    ``[N, 12, 32]`` to ``[N, 12, 4, 8]`` divides one axis. ``[N, 12, 32]`` to ``[N, 8, 6, 8]`` mixes two. Sizes count as
+    multiples of the numbers that divide them.
     """
-    before, after = (each.shape if isinstance(each, Tensor) else None for each in (given, made))
+    shapes = [each.shape if isinstance(each, Tensor) else None for each in (given, made)]
+    before, after = _without_quotients(shapes)
     ends = [_ends(shape) for shape in (before, after) if shape is not None]
     if len(ends) < 2 or None in ends[0] or None in ends[1]:
         return None
@@ -29,6 +33,23 @@ def mixes_axes(given: Type | None, made: Type | None) -> bool | None:
     is_complex = any(has_extremes(dim) for dim in (*(before or ()), *(after or ())) if dim is not None)
     mixes = any(min(counts) > 1 for counts in zip(*(_counts(each, shared) for each in ends)))
     return None if mixes and is_complex else mixes
+
+
+def _without_quotients(shapes: Sequence[Shape | None]) -> list[Shape | None]:
+    """The shapes with multiples in place of the symbols that they divide: ``[2*H, H, 2]`` for ``[H, H//2, 2]``."""
+    multiples: dict[str, int] = {}
+    for dim in (dim for shape in shapes for dim in shape or () if dim is not None):
+        for atom in (each for each in atoms_of(dim) if each.kind == "//"):
+            size, divisor = lone_symbol(atom.parts[0]), atom.parts[1]
+            if size is not None and isinstance(divisor, int) and divisor > 0:
+                multiples[size.name] = lcm(divisor, multiples.get(size.name, 1))
+    if not multiples:
+        return list(shapes)
+    values = {name: symbol(name, 1) * number for name, number in multiples.items()}
+    try:
+        return [shape and tuple(dim if dim is None else substituted(dim, values) for dim in shape) for shape in shapes]
+    except TooComplex:
+        return list(shapes)
 
 
 def _ends(shape: Shape) -> list[Dim | None]:

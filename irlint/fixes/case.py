@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
 from irlint.fixes.candidate import Candidate
-from irlint.fixes.constants import JOIN, TARGETS
+from irlint.fixes.constants import TARGETS
+from irlint.fixes.indices import JOIN
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.rechecking import Outcome
 from irlint.inference.known import Known

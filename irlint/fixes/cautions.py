@@ -113,13 +113,16 @@ def _leaves_unused_index(case: Case) -> bool:
 def may_lack_node(case: Case) -> bool:
     """Whether the new strides differ from the strides of the node's twins and from the size of its window.
 
-    A missing pooling node would explain the sizes as well.
+    A missing pooling node would explain the sizes as well, unless the old strides leave gaps between the windows.
     """
     editor, twins = case.inputs.editor, case.inputs.blocks.twins(case.node)
     at_twins = {editor.value_of(each, STRIDES) for each in twins}
     given = [edit for edit in case.candidate.edits if edit.name == STRIDES]
-    values = [each.value for each in given if len(each.value) == len(each.before or each.value)]
-    return any(at_twins != {value} and value != editor.window(case.node) for value in values)
+    window = editor.window(case.node)
+    pairs = [(each.value, each.before or ()) for each in given if len(each.value) == len(each.before or each.value)]
+    gaps = [bool(before) and all(step > size > 1 for step, size in zip(before, window)) for _, before in pairs]
+    values = [value for (value, _), has_gaps in zip(pairs, gaps) if not has_gaps]
+    return any(at_twins != {value} and value != window for value in values)
 
 
 def _is_axis_of_index(case: Case) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from operator import itemgetter
 
-from irlint.fixes.constants import JOIN
+from irlint.fixes.indices import JOIN
 from irlint.fixes.trials import limits_sizes
 from irlint.inference.consequences import DECLARED
 from irlint.inference.known import Known

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, takewhile
 
 from irlint.dims import MaybeDim
-from irlint.fixes.candidate import OTHERS, Candidate
-from irlint.fixes.constants import JOIN, LONGEST_INDEXED, SLICED
+from irlint.fixes.candidate import OTHERS, SEVERAL, Candidate
+from irlint.fixes.constants import SLICED
 from irlint.fixes.editor import Editor
+from irlint.fixes.indices import JOIN, LONGEST_INDEXED
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import RESHAPE, TRANSPOSE
 from irlint.fixes.other_values import ENTRIES, EVIDENT, LAST_RESORT, POSSIBLE, PROBABLE
@@ -182,10 +183,11 @@ def _with_other_number(node: Node, port: int, value: Value, editor: Editor) -> I
             tried.add(entries)
             for candidate in editor.constants.with_entries(node, port, value, entries, EVIDENT):
                 yield replaced(candidate, node=node, evidence=count)
+    likely = editor.constants.indices.beside_neighbors(node) if node.op == TAKE else ()
     for other in _other_indices(node, number, editor) if node.op == TAKE else _similar_numbers(number):
         if (other,) not in tried:
             for candidate in editor.constants.with_entries(node, port, value, (other,), PROBABLE):
-                yield replaced(candidate, node=node)
+                yield replaced(candidate, node=node, evidence=SEVERAL if other in likely else 0)
 
 
 def _joined_by_siblings(node: Node, number: int, editor: Editor) -> dict[tuple[int, ...], int]:
@@ -207,7 +209,9 @@ def _parts_of(node: Node, editor: Editor) -> Counter[MaybeDim]:
 def _is_index_of_siblings(node: Node, value: Value, editor: Editor) -> bool:
     """Whether another Gather uses this constant as an index into the same list or shape."""
     users = (each for each in editor.users.get(value, ()) if each is not node and each.op == node.op == TAKE)
-    return any(editor.constants.indexed_value(each) is editor.constants.indexed_value(node) for each in users)
+    return any(
+        editor.constants.indices.indexed_value(each) is editor.constants.indices.indexed_value(node) for each in users
+    )
 
 
 def _other_indices(node: Node, number: int, editor: Editor) -> list[int]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
+from math import prod
 
 from irlint.checks.declared import SHAPE_CONTRADICTED
 from irlint.checks.frozen import NO_SIZES_FIT
 from irlint.contracts.fixed import ends_sizes, fixes_products, units
-from irlint.contracts.simplified import decided, key_of, simplified, without_common_factors
+from irlint.contracts.simplified import decided, divisors, key_of, simplified, without_common_factors
 from irlint.contracts.sizes import solved
 from irlint.dims import Expr, TooComplex, evaluated, same, symbols
 from irlint.dims.polynomials import terms_of
@@ -81,6 +82,12 @@ def equates_others(requirement: Requirement) -> bool:
     )
 
 
+def couples(requirement: Requirement) -> bool:
+    """Whether every relation equates expressions of different symbols, and none equates an expression and a number."""
+    sides = [side for each in requirement.any_of for side in (each.left, each.right)]
+    return equates_others(requirement) and all(map(symbols, sides))
+
+
 def divides(requirement: Requirement) -> bool:
     """Whether a requirement is only that a product of sizes is divisible by a number."""
     return all(relation.kind == "%" for relation in requirement.any_of)
@@ -118,6 +125,8 @@ def allows_many_sizes(requirement: Requirement) -> bool:
         if all(map(_is_least_bound, relations)):
             return False
         wide = without_broadcasts_of_one(tuple(relations))
+        if all(map(_leaves_rest, wide)):
+            return False
         return not fixes_products(wide) or any(_factors_allow_many_sizes(units(each)) for each in wide)
     return _allow_many_sizes(relations) if names else any(decided(each) for each in relations)
 
@@ -180,6 +189,12 @@ def _samples(names: Sequence[str]) -> Iterator[dict[str, int]]:
 def _holds(relation: Relation, sizes: Mapping[str, int]) -> bool:
     left, right = evaluated(relation.left, sizes), evaluated(relation.right, sizes)
     return left >= right if relation.kind == ">=" else left == right if relation.kind == "==" else left % right == 0
+
+
+def _leaves_rest(relation: Relation) -> bool:
+    """Whether a relation needs sizes with a rest, such as ``H*W == 5*(H//2)*(W//2)``. Few sizes have the same."""
+    found = divisors(relation.left, relation.right) or divisors(relation.right, relation.left)
+    return relation.kind == "==" and found is not None and found[0] != prod(found[1])
 
 
 def _is_least_bound(relation: Relation) -> bool:

@@ -11,6 +11,7 @@ from irlint.binding.calls import Call
 from irlint.dims import Expr, MaybeDim, product, quotient
 from irlint.findings.edits import Edit
 from irlint.fixes.candidate import MANY, OTHERS, SEVERAL, Candidate
+from irlint.fixes.indices import INDICES, JOIN, Indices
 from irlint.fixes.inserted import RESHAPE
 from irlint.fixes.other_values import ENTRIES, EVIDENT, LAST_RESORT, ONLY_SUGGESTED, POSSIBLE, PROBABLE
 from irlint.fixes.slices import BOUNDS, STARTS, STEPS
@@ -23,12 +24,6 @@ from irlint.records import replaced
 
 if TYPE_CHECKING:
     from irlint.fixes.editor import Editor
-
-#: The name of inputs that select elements.
-INDICES = "indices"
-
-#: Other indices are tried for lists of at most this length.
-LONGEST_INDEXED = 6
 
 #: The longest step that is tried for a slice.
 FARTHEST_STEP = 8
@@ -45,9 +40,6 @@ PADS = ("pads", "pads_begin", "pads_end")
 #: The input that lists the axes of slices, in both formats.
 SLICED = "axes"
 
-#: The operator that joins the parts of a shape, in both formats.
-JOIN = "Concat"
-
 #: A constant and its new entries.
 Changed = tuple[Value, tuple[Any, ...]]
 
@@ -60,6 +52,7 @@ class Constants:
         self.known = editor.known
         self.graph = editor.graph
         self.makers = editor.makers
+        self.indices = Indices(self)
         self._by_bytes: dict[tuple[object, ...], list[Value]] | None = None
 
     def candidates_at(
@@ -79,7 +72,7 @@ class Constants:
             if name in BOUNDS and SLICED in names:
                 continue
             if name == INDICES:
-                yield from self._other_scalars(node, port, value, entries)
+                yield from self.indices.other_scalars(node, port, value, entries)
             similar = self.editor.similar_values(node, port)
             are_axes = any(word in name for word in ("ax", "order"))
             for index, entry in enumerate(entries):
@@ -94,7 +87,7 @@ class Constants:
                 places = [self.stored_entry(value, at) for at, other in enumerate(entries) if other == entry]
                 equal = [each[1] for each in places if each is not None and each[0] is place[0] and not are_axes]
                 if name == INDICES:
-                    yield from self._other_indices(node, port, place[0], entries, tried)
+                    yield from self.indices.others(node, port, place[0], entries, tried)
                     continue
                 usual = 1 if name in STEPS else 0 if name in STARTS else entry
                 if usual != entry:
@@ -119,60 +112,12 @@ class Constants:
                     is_evident = new_list in listed or (name in TARGETS and not others)
                     yield from self.with_entries(node, port, value, new_list, EVIDENT if is_evident else PROBABLE)
 
-    def _other_indices(
-        self, node: Node, port: int, constant: Value, entries: Sequence[MaybeDim], tried: set[Changed]
-    ) -> Iterator[Candidate]:
-        """Other indices into a short list. Indices that no sibling takes come first."""
-        data = self.known.types.get(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
-        if not isinstance(data, Tensor) or data.rank != 1 or data.shape is None or len(entries) > 1:
-            return
-        size, entry = data.shape[0], entries[0]
-        if not isinstance(size, int) or size > LONGEST_INDEXED or not isinstance(entry, int):
-            return
-        taken = self._indices_of_siblings(node)
-        for new in range(size):
-            if new not in (entry, entry + size):
-                count = int(new not in taken)
-                for candidate in self.with_entries(node, port, constant, (new,), PROBABLE if count else POSSIBLE):
-                    tried.update(((constant, (new,)), (constant, (new - size,))))
-                    yield replaced(candidate, evidence=count)
-
     def without_axis(self, value: Value, known: Tensor) -> Iterator[Candidate]:
         """Turns a constant of one element from a scalar into a list, or from a list into a scalar."""
         if self.makers.is_constant(value) and known.shape in ((), (1,)):
             yield Candidate(
                 (self.editor.constant(value, () if known.shape else (1,), "shape"),), PROBABLE, subject=value
             )
-
-    def _other_scalars(
-        self, node: Node, port: int, constant: Value, entries: Sequence[MaybeDim]
-    ) -> Iterator[Candidate]:
-        """Turns a list of one index into another index, a scalar, if all siblings index the same data by scalars."""
-        shapes = {shape_of(each.inputs[port], self.known) for each in self._with_equal_data(node)}
-        if shapes != {()} or shape_of(constant, self.known) != (1,) or not self.makers.is_constant(constant):
-            return
-        scalar = self.editor.constant(constant, (), "shape")
-        for candidate in self._other_indices(node, port, constant, entries, set()):
-            edits = candidate.edits
-            if candidate.evidence and len(edits) == 1 and edits[0].kind == "constant":
-                yield replaced(candidate, edits=(*edits, scalar), subject=(constant, scalar))
-
-    def _indices_of_siblings(self, node: Node) -> set[Any]:
-        return {entry for each in self._with_equal_data(node) for entry in self.editor.value_of(each, 1) or ()}
-
-    def _with_equal_data(self, node: Node) -> list[Node]:
-        """The siblings that index the same value."""
-        others = (each for each in self.editor.siblings(node) if len(each.inputs) > 1)
-        return [each for each in others if self.indexed_value(each) == self.indexed_value(node)]
-
-    def indexed_value(self, node: Node) -> Value | None:
-        """The first input of a node. If that input is the shape of a value, this value."""
-        value = node.inputs[0]
-        maker = self.makers.of(value) if value is not None else None
-        inner = maker.node if maker is not None else None
-        call = self.known.calls.get(inner) if inner is not None else None
-        of_shape = call is not None and call.operator is not None and call.operator.of_shape
-        return inner.inputs[0] if of_shape and inner is not None and inner.inputs else value
 
     def stored_entry(self, value: Value, index: int) -> tuple[Value, int] | None:
         """(constant, index of its entry) from which an entry of a value comes; None if it comes from no constant."""
@@ -309,6 +254,23 @@ class Constants:
             )
             if copied != tuple(entries):
                 yield Candidate((self.editor.constant(value, copied),), EVIDENT, evidence=1, subject=value)
+
+    def with_declared_sizes(self, node: Node) -> Iterator[Candidate]:
+        """Gives a target the sizes that the file declares for the result. Dynamic sizes are -1, or stay 0."""
+        call, made = self.known.calls[node], node.outputs[0] if node.outputs else None
+        names = call.signature.inputs if call.signature is not None else ()
+        declared = made.type.shape if made is not None and isinstance(made.type, Tensor) else None
+        for port, value in enumerate(node.inputs):
+            entries = entries_of(self.known.types.get(value)) if value is not None else ()
+            is_target = port < len(names) and names[port] in TARGETS and self.makers.is_constant(value)
+            if value is None or declared is None or not is_target or len(entries) != len(declared):
+                continue
+            sizes = [dim if isinstance(dim, int) else -1 for dim in declared]
+            kept = [old if old == -1 or (old == 0 and size == -1) else size for old, size in zip(entries, sizes)]
+            new = tuple(kept if kept.count(-1) < 2 else sizes)
+            if new != entries and new.count(-1) < 2:
+                for candidate in self.with_entries(node, port, value, new, EVIDENT):
+                    yield replaced(candidate, evidence=1)
 
     def reshaped_as_declared(self, node: Node) -> Iterator[Candidate]:
         """A constant reshaped to its declared shape, if both have the same number of elements."""

@@ -10,8 +10,9 @@ from irlint.binding.calls import Call
 from irlint.dims import Expr, Shape
 from irlint.findings.edits import Edit
 from irlint.fixes.candidate import MANY, OTHERS, SEVERAL, VERY_MANY, Candidate
-from irlint.fixes.constants import JOIN, Constants
+from irlint.fixes.constants import Constants
 from irlint.fixes.distinct import Distinct
+from irlint.fixes.indices import JOIN
 from irlint.fixes.inserted import FLATTEN, TRANSPOSE, UNSQUEEZE
 from irlint.fixes.node_edits import NodeEdits
 from irlint.fixes.other_values import (

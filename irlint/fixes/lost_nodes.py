@@ -10,8 +10,8 @@ from irlint.dims import MaybeDim
 from irlint.findings.edits import Edit
 from irlint.fixes.blocks import Blocks, blocks_of, is_named_as
 from irlint.fixes.candidate import Candidate
-from irlint.fixes.constants import JOIN
 from irlint.fixes.editor import STRIDES, Editor
+from irlint.fixes.indices import JOIN
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import AXES_ARE_AN_INPUT, RESHAPE, SQUEEZE, UNSQUEEZE
 from irlint.fixes.lost_inputs import commutes

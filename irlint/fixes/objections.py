@@ -11,12 +11,13 @@ from irlint.findings.edits import Edit
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.case import Case, is_permutation, takes_as, takes_target
 from irlint.fixes.conditions import leaves_another_formula, leaves_unmet_requirement
-from irlint.fixes.constants import INDICES, PADS
+from irlint.fixes.constants import PADS
 from irlint.fixes.disconnected import doubles_input, loses_values
+from irlint.fixes.indices import INDICES
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
-from irlint.fixes.other_values import EVIDENT, ONLY_SUGGESTED
-from irlint.fixes.ranking import makes_one
+from irlint.fixes.other_values import EVIDENT, ONLY_SUGGESTED, SPATIAL
+from irlint.fixes.ranking import proves_little
 from irlint.fixes.ratios import values_in_ratio
 from irlint.fixes.rechecking import TYPE_ATTRIBUTES
 from irlint.fixes.slices import LAST_END
@@ -119,6 +120,8 @@ def _siblings_oppose_edit(edit: Edit, node: Node, inputs: Inputs) -> bool:
         return False
     before, value = (tuple(each) if isinstance(each, list) else each for each in (edit.before, edit.value))
     siblings = editor.siblings_of_ranks(node) if edit.name == "axis" else editor.siblings(node)
+    if edit.name == "perm":
+        siblings = [each for each in siblings if _operators_beside(each, inputs) == _operators_beside(node, inputs)]
     others = [editor.value_of(each, edit.name) for each in siblings]
     fits = value in (*editor.fitting_groups(node, edit.name), *values_in_ratio(node, edit.name, {}, editor))
     if others.count(before) >= SIBLINGS and value not in others and not fits:
@@ -126,6 +129,12 @@ def _siblings_oppose_edit(edit: Edit, node: Node, inputs: Inputs) -> bool:
     shapes = _shapes_of_constants(node, inputs)
     values = {editor.value_of(each, edit.name) for each in siblings if _shapes_of_constants(each, inputs) == shapes}
     return any(shapes) and values == {before}
+
+
+def _operators_beside(node: Node, inputs: Inputs) -> set[str]:
+    """The operators that compute the inputs of a node."""
+    makers = (inputs.node_of(value) for value in node.inputs)
+    return {maker.op for maker in makers if maker is not None}
 
 
 def _differs_from_twins(case: Case) -> bool:
@@ -191,11 +200,16 @@ def _leaves_contradiction_before(case: Case) -> bool:
 
 
 def _is_any_index(case: Case) -> bool:
-    """Whether the candidate sets another k of TopK, or an index into data that is no list. Any number in range fits."""
+    """Whether the candidate sets another k of TopK, or an index into data that is no list. Any number in range fits.
+
+    The only index that no sibling takes is an exception.
+    """
     node, rule = case.problem.node, case.problem.fault.rule
     if node is None or all(edit.kind != "constant" for edit in case.candidate.edits):
         return False
     if rule is INDEX_OUT_OF_RANGE:
+        if [edit.value for edit in case.candidate.edits] == [(case.inputs.editor.constants.indices.missing(node),)]:
+            return False
         return len(shape_of(node.inputs[0] if node.inputs else None, case.inputs.known) or (1,)) != 1
     from irlint.ops.indexing.selecting import TOPK_TOO_LARGE
 
@@ -312,7 +326,9 @@ def _pads_whole_windows(case: Case) -> bool:
     """Whether new pads are as wide as the window, so that a window would lie outside of the data."""
     for edit in case.candidate.edits:
         node = case.inputs.edited(edit)[0] if edit.kind == "attribute" and edit.name in PADS else None
+        data = shape_of(node.inputs[0], case.inputs.known) if node is not None and node.inputs else None
         window = case.inputs.editor.window(node) if node is not None else ()
+        window = window[-len(data[SPATIAL:]) :] if data is not None and len(data) > SPATIAL else window
         dilations = case.inputs.editor.value_of(node, "dilations") or (1,) * len(window) if node is not None else ()
         widths = [(size - 1) * step + 1 for size, step in zip(window, dilations)]
         pads = edit.value if isinstance(edit.value, (list, tuple)) else ()
@@ -401,7 +417,7 @@ def _hides_clash(case: Case) -> bool:
     edits, problem = case.candidate.edits, case.problem
     if problem.fault.rule is not BROADCAST_MISMATCH or any(edit.of != "entries" for edit in edits):
         return False
-    return makes_one(problem, case.outcome, case.inputs.known)
+    return proves_little(problem, case.outcome, case.inputs.known)
 
 
 #: Objections that compare the node with similar nodes. Another mistake may explain such a difference.

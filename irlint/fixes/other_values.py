@@ -93,6 +93,8 @@ def other_values(
     elif isinstance(value, (tuple, list)) and value and all(isinstance(each, int) for each in value):
         if "axes" in name:
             yield from ((each, PROBABLE) for each in with_an_axis(tuple(value), rank))
+        if len(set(value)) > 1 and 0 not in value and not any(word in name for word in ("ax", "perm", "order")):
+            yield from ((type(value)((each,) * len(value)), PROBABLE) for each in dict.fromkeys(value))
         for other, grade in _other_lists(tuple(value), rank, masks="mask" in name, least=0 if "pad" in name else 1):
             yield type(value)(other), grade
     elif value is None and annotation.startswith("Ints") and shapes and len(shapes[0]) > SPATIAL:
@@ -149,12 +151,21 @@ def _other_lists(
         frequent = (tuple(range(rank)), *layouts(rank), *neighbors(rank))
         orders = (each for each in permutations(range(rank)) if each not in (value, completed))
         yield from ((each, PROBABLE if each in frequent else POSSIBLE) for each in orders)
+    else:
+        yield from ((each, PROBABLE) for each in _moves(rank) if each not in (value, completed))
 
 
 def layouts(rank: int) -> list[tuple[int, ...]]:
     """The orders of axes that move the channels to the end, and back."""
     axes = tuple(range(rank))
     return [(0, *axes[2:], 1), (0, rank - 1, *axes[1:-1])] if rank > SPATIAL else []
+
+
+def _moves(rank: int) -> Iterator[tuple[int, ...]]:
+    """The orders of axes that move one axis to the end, and those that move the last axis to another place."""
+    axes = tuple(range(rank))
+    yield from ((*axes[:at], *axes[at + 1 :], at) for at in axes[:-1])
+    yield from ((*axes[:at], rank - 1, *axes[at:-1]) for at in axes[:-2])
 
 
 def neighbors(rank: int) -> list[tuple[int, ...]]:

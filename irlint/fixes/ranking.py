@@ -6,8 +6,9 @@ from collections.abc import Container, Iterable, Sequence
 
 from irlint.dims import Shape, product, symbols
 from irlint.findings.edits import Edit
+from irlint.fixes.axes import mixes_axes
 from irlint.fixes.candidate import SEVERAL, Candidate
-from irlint.fixes.constants import JOIN
+from irlint.fixes.indices import JOIN
 from irlint.fixes.inputs import Inputs, dtype_of
 from irlint.fixes.inserted import CAST, FLATTEN, RESHAPE, SQUEEZE, UNSQUEEZE
 from irlint.fixes.other_values import LAST_RESORT
@@ -260,6 +261,18 @@ def keeps_order(tried: Tried, inputs: Inputs) -> bool:
     return places == sorted(places)
 
 
+def padding_half_windows(best: list[Tried], inputs: Inputs) -> list[Tried]:
+    """The candidates with pads of half the window, which keep the size at strides of 1, if all set pads of one node."""
+    edits = [tried.candidate.edits[0] for tried in best]
+    node = inputs.edited(edits[0])[0]
+    if node is None or any((edit.name, edit.index) != ("pads", node.index) for edit in edits):
+        return best
+    window = inputs.editor.window(node)
+    steps = inputs.editor.value_of(node, "dilations") or (1,) * len(window)
+    half = [(size - 1) * step // 2 for size, step in zip(window, steps)]
+    return [tried for tried, edit in zip(best, edits) if list(edit.value) == half * 2]
+
+
 def different(alternatives: Iterable[tuple[Edit, ...]]) -> tuple[tuple[Edit, ...], ...]:
     """The alternatives, without those that differ from another alternative only in ``called``."""
     found: dict[tuple[Edit, ...], tuple[Edit, ...]] = {}
@@ -284,11 +297,16 @@ def with_fewest_requirements(best: list[Tried], problem: Problem, trials: Trials
     return [each for each, count in zip(best, counts) if count == min(counts)]
 
 
-def makes_one(problem: Problem, outcome: Outcome, known: Known) -> bool:
-    """Whether a candidate makes a clashing size 1, which broadcasts to any size and proves little.
+def proves_little(problem: Problem, outcome: Outcome, known: Known) -> bool:
+    """Whether a candidate makes a clashing size 1, which broadcasts to any size, or a Reshape that limits sizes mixes
+    axes with it.
 
     Filters fix the number of channels, even if it is 1.
     """
+    node = problem.node
+    made = node.outputs[0] if node is not None and node.op == RESHAPE and limits_sizes(problem) else None
+    if made is not None and mixes_axes(outcome.inputs[0], outcome.types.get(made, known.types.get(made))):
+        return True
     is_fixed = problem.node is None or problem.fault.rule is CHANNELS_MISMATCH
     before = inputs_of(problem.node, known) if problem.node is not None and not is_fixed else []
     for index, axis in problem.fault.marks:

@@ -14,6 +14,7 @@ from irlint.findings.statements import Requirement
 from irlint.fixes.explaining import every_problem
 from irlint.fixes.inserted import CAST
 from irlint.inference.consequences import DECLARED
+from irlint.inference.known import Known
 from irlint.inference.walk import inferred
 from irlint.model import Graph, Model, Problem, Value
 from irlint.model.order import graphs
@@ -38,6 +39,9 @@ SIZES = ("int32", "int64")
 
 #: The number of constants of an exchange.
 PAIR = 2
+
+#: The conditions on sizes of each node, by its graph and label.
+Conditions = dict[tuple[str, str], set[str]]
 
 
 @record
@@ -78,6 +82,8 @@ class Rechecked:
         self._checked: dict[tuple[Edit, ...], list[Problem] | None] = {}
         #: By edits: (path of the graph, label) of the nodes that depend on the sizes of a state after them.
         self._dependent: dict[tuple[Edit, ...], set[tuple[str, str]]] = {}
+        #: By edits: the conditions on sizes of each node, by its graph and label.
+        self._conditions: dict[tuple[Edit, ...], Conditions] = {}
 
     def outcome(self, edits: Sequence[Edit], problem: Problem) -> Outcome | None:
         """The outcome of edits. None if the problem remains, if the edits cause a problem that no safe fix removes, or
@@ -103,6 +109,8 @@ class Rechecked:
         new = [each for each in new if not self._repeats_limit(each)]
         graph = self.model.graph
         new = [each for each in new if not is_revealed(each.fault.rule, each.fault.severity, edits, graph)]
+        if new and any(map(_fits_no_sizes, fixed)):
+            new = [each for each in new if not self._was_hidden(each, tuple(edits))]
         if not all(_is_allowed(each, outputs) for each in new) or not any(each is problem for each in fixed):
             return None
         return Outcome(tuple(each for each in fixed if each.node is not None or each is problem), new_warnings=len(new))
@@ -112,6 +120,17 @@ class Rechecked:
         return bool(problem.sizes) and any(
             (each.fault.rule, each.sizes) == (problem.fault.rule, problem.sizes) for each in self.problems
         )
+
+    def _was_hidden(self, problem: Problem, edits: tuple[Edit, ...]) -> bool:
+        """Whether a limit on sizes is old: the node has no other conditions than before. If no sizes fit, only this is
+        reported."""
+        if not _is_size_warning(problem.fault.rule, problem.fault.severity) or problem.node is None:
+            return False
+        if () not in self._conditions:
+            self._conditions[()] = _conditions(inferred(self.model, self.shapes))
+        place = problem.graph, problem.node.label
+        after = self._conditions.get(edits, {}).get(place, set())
+        return bool(after) and after <= self._conditions[()].get(place, set())
 
     def stays_at_node(self, edits: Sequence[Edit], problem: Problem) -> bool:
         """Whether the node keeps the problem, or gets another error or warning, after edits. False if the file with the
@@ -157,6 +176,7 @@ class Rechecked:
         known = inferred(model, self.shapes)
         demands = (each for each in known.requires if is_of_state(each.requirement, model))
         self._dependent[tuple(edits)] = {(each.graph, each.node.label) for each in demands}
+        self._conditions[tuple(edits)] = _conditions(known)
         return every_problem(known)
 
     @property
@@ -203,6 +223,13 @@ def is_of_state(requirement: Requirement, model: Model) -> bool:
         for node in graph.nodes
         if node.bodies
     )
+
+
+def _conditions(known: Known) -> Conditions:
+    found: Conditions = {}
+    for each in known.requires:
+        found.setdefault((each.graph, each.node.label), set()).add(each.requirement.condition)
+    return found
 
 
 def is_revealed(rule: Rule, severity: Severity, edits: Sequence[Edit], graph: Graph | None) -> bool:
@@ -254,14 +281,25 @@ def _has_only(entries: object, number: int) -> bool:
     return isinstance(entries, (tuple, list)) and set(entries) == {number}
 
 
-def _is_size_warning(rule: Rule, severity: Severity) -> bool:
-    """Whether a problem is a warning about sizes of the model's inputs."""
-    if severity is not Severity.WARNING or rule.family != DECLARED:
+def _fits_no_sizes(problem: Problem) -> bool:
+    if problem.fault.rule.family != DECLARED:
         return False
+    from irlint.checks.frozen import NO_SIZES_FIT
+
+    return problem.fault.rule is NO_SIZES_FIT
+
+
+def size_limits() -> tuple[Rule, ...]:
+    """The rules about sizes of inputs that are declared dynamic. If no sizes fit, their problems are not reported."""
     from irlint.checks.equal_sizes import EQUAL_SIZES
     from irlint.checks.frozen import FROZEN_SIZE, NARROW_SIZE
 
-    return rule in (FROZEN_SIZE, NARROW_SIZE, EQUAL_SIZES)
+    return FROZEN_SIZE, NARROW_SIZE, EQUAL_SIZES
+
+
+def _is_size_warning(rule: Rule, severity: Severity) -> bool:
+    """Whether a problem is a warning about sizes of the model's inputs."""
+    return severity is Severity.WARNING and rule.family == DECLARED and rule in size_limits()
 
 
 def _key(problem: Problem) -> tuple[object, ...]:

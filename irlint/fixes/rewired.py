@@ -9,7 +9,8 @@ from itertools import product
 from irlint.dims import Shape
 from irlint.findings.edits import Edit
 from irlint.fixes.candidate import SEVERAL, Candidate
-from irlint.fixes.constants import JOIN, entries_of
+from irlint.fixes.constants import entries_of
+from irlint.fixes.indices import JOIN
 from irlint.fixes.inputs import Inputs, dtype_of
 from irlint.fixes.inserted import CAST, SQUEEZE, TRANSPOSE, UNSQUEEZE
 from irlint.fixes.other_outputs import other_outputs

@@ -46,10 +46,11 @@ from irlint.fixes.ranking import (
     is_unlike_siblings,
     keeping_most_values,
     keeps_order,
-    makes_one,
     most_shown,
     of_best_rank,
     one_of_equivalent,
+    padding_half_windows,
+    proves_little,
     shared,
     unambiguous,
     using_most_unused_values,
@@ -249,6 +250,7 @@ class Search:
             lambda several: [each for each in several if keeps_order(each, self.inputs)],
             lambda several: [each for each in several if not is_unlike_siblings(each, self.inputs)],
             lambda several: keeping_most_values(several, self.inputs),
+            lambda several: padding_half_windows(several, self.inputs),
             lambda several: with_fewest_requirements(several, problem, self.trials),
             lambda several: [
                 each for each in several if not objections.differs_from_siblings(self._case(each, problem))
@@ -297,7 +299,8 @@ class Search:
         yield chain(without_repeated(joined, inputs), *(with_lost_part(each, inputs) for each in joined))
         yield chain(declared_in_order(node, editor), declared_as_several_inputs(node, editor))
         yield declared_as_similar_input(node, editor) if problem.is_error or limits else iter(())
-        yield chain(with_other_rank(problem, node, editor), editor.constants.with_copied_sizes(node))
+        targets = editor.constants.with_copied_sizes(node), editor.constants.with_declared_sizes(node)
+        yield chain(with_other_rank(problem, node, editor), *targets)
         is_of_output = problem.fault.rule.family == DECLARED and not limits
         if problem.fault.rule.family == DECLARED:
             yield editor.constants.reshaped_as_declared(node)
@@ -374,13 +377,13 @@ class Search:
                 break
             is_wide = candidate.evidence == EVERYWHERE
             narrow = narrow if is_wide else None
-            repeats = self.editor.distinct.repeats(candidate.edits)
+            repeats = candidate.evidence <= 0 and self.editor.distinct.repeats(candidate.edits)
             outcome = trials.outcome(candidate.edits, problem) if not repeats else None
             if outcome is None or (is_wide and len(candidate.edits) > PER_FAULT * max(1, len(outcome.fixed))):
                 continue
             if candidate.redeclares and set(outcome.stale) & set(self.graph.outputs):
                 continue
-            if candidate.grade < POSSIBLE and makes_one(problem, outcome, self.known):
+            if candidate.grade < POSSIBLE and proves_little(problem, outcome, self.known):
                 candidate = replaced(candidate, grade=POSSIBLE, sure=candidate.sure and problem.is_error)
             if self.editor.distinct.separates(candidate.edits):
                 candidate = replaced(candidate, grade=EVIDENT, evidence=max(0, candidate.evidence) + SEVERAL)

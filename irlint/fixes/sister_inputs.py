@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, takewhile
 
 from irlint.checks.declared import SHAPE_CONTRADICTED
-from irlint.dims import Expr, MaybeDim, Shape, symbol
-from irlint.fixes.candidate import Candidate
+from irlint.dims import Expr, MaybeDim, Shape, symbol, symbols
+from irlint.fixes.candidate import MANY, OTHERS, Candidate
 from irlint.fixes.editor import GROUP, Editor
 from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.names import GENERATED
@@ -201,7 +202,7 @@ def declared_as_several_inputs(node: Node, editor: Editor) -> Iterator[Candidate
 
 def with_other_rank(problem: Problem, node: Node, editor: Editor) -> Iterator[Candidate]:
     """Declares inputs near a node without an axis of size 1, or with the first axis of another input, if the file
-    declares other shapes than the operators compute for values."""
+    declares other shapes than the operators compute for values. Or with one more axis, as it declares other values."""
     inputs = [value for value in editor.graph.inputs if value not in editor.known.overridden]
     shapes = {value: shape_of(value, editor.known) or () for value in inputs if value not in editor.graph.constants}
     near = {value for each in islice(nodes_before(node, editor.makers), FARTHER) for value in each.inputs}
@@ -211,6 +212,30 @@ def with_other_rank(problem: Problem, node: Node, editor: Editor) -> Iterator[Ca
         found += [(*shape[:axis], *shape[axis + 1 :]) for axis, dim in enumerate(shape) if axis and dim == 1]
         for other in dict.fromkeys(found if value in near else ()):
             yield Candidate((editor.declared(value, other),), POSSIBLE, subject=value)
+    for value, shape in shapes.items() if problem.is_error or problem.fault.rule is SHAPE_CONTRADICTED else ():
+        yield from _as_longer_values(value, shape, editor) if value in near and len(shape) > 1 else ()
+
+
+def _as_longer_values(value: Value, shape: Shape, editor: Editor) -> Iterator[Candidate]:
+    """Declares an input of the model with one more axis, as the file declares other values.
+
+    This is EVIDENT if the file declares many such values, or if the size of the axis is a symbol that no input has.
+    """
+    declared = (each.type for node in editor.graph.nodes for each in node.outputs if each is not None)
+    longer = (each.shape for each in declared if isinstance(each, Tensor) and each.shape is not None)
+    found = Counter(each for each in longer if None not in each and _is_one_axis_apart(shape, each))
+    inputs = {
+        name for each in editor.graph.inputs for dim in shape_of(each, editor.known) or () for name in _names(dim)
+    }
+    for other, count in found.most_common(OTHERS):
+        lost = any(isinstance(dim, Expr) and dim not in shape and not _names(dim) <= inputs for dim in other)
+        if len(other) > len(shape):
+            grade = EVIDENT if lost or count >= MANY else POSSIBLE
+            yield Candidate((editor.declared(value, other),), grade, evidence=count, subject=value)
+
+
+def _names(dim: MaybeDim) -> frozenset[str]:
+    return symbols(dim) if dim is not None else frozenset()
 
 
 def _letters(name: str) -> str:

@@ -185,7 +185,7 @@ def _port(call: Call, names: Sequence[str]) -> int | None:
 def _slices_of_siblings(node: Node, editor: Editor) -> set[tuple[int, Elements]]:
     """(axis, range) of the slices that siblings take from the same value."""
     found: set[tuple[int, Elements]] = set()
-    indexed = editor.constants.indexed_value
+    indexed = editor.constants.indices.indexed_value
     for each in editor.siblings(node):
         call = editor.known.calls.get(each)
         if call is None or indexed(each) is not indexed(node):

@@ -319,7 +319,7 @@ class Surroundings:
 
     def _have_equal_data(self, one: Node, other: Node) -> bool:
         """Whether two nodes have the same first input, or the shape of the same value. Their numbers rather differ."""
-        indexed = self.editor.constants.indexed_value
+        indexed = self.editor.constants.indices.indexed_value
         return bool(one.inputs) and bool(other.inputs) and indexed(one) is indexed(other)
 
     def _with_value(self, node: Node, what: str | int, before: Any, after: Any) -> Iterator[tuple[Edit, ...]]:

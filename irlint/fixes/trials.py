@@ -18,6 +18,7 @@ from irlint.findings.statements import Requirement
 from irlint.fixes.axes import is_undone, mixes_axes
 from irlint.fixes.changes import Change, Trial, defined, grave
 from irlint.fixes.conditions import (
+    couples,
     divides,
     divides_by_size,
     equates_others,
@@ -157,9 +158,11 @@ class Trials:
         return any(names(each) <= {str(dim) for dim in firsts} for each in new)
 
     def _usual_sizes_fit(self, trial: Trial, touched: Sequence[Node]) -> bool:
-        """Whether usual sizes meet all requirements after a trial."""
-        kept = [each for each in self.known.requires if not each.graph and not each.when and each.node not in touched]
-        return usual_sizes_meet_all([*(each.requirement for each in kept), *trial.requirements])
+        """Whether usual sizes meet all requirements after a trial, except for old limits on sizes elsewhere."""
+        every = (each for each in self.known.requires if not each.graph and not each.when)
+        stated = [each.requirement for each in every if each.node not in touched]
+        limits = [each for each in stated if limit_of(each) in self.limits and each.condition not in self.unsatisfiable]
+        return usual_sizes_meet_all([*(each for each in stated if each not in limits), *trial.requirements])
 
     def _mixes(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> bool:
         """Whether a Reshape only joined or divided axes before a change, and mixes them after it."""
@@ -350,7 +353,7 @@ class Trials:
     def _may_require(self, problem: Problem, node: Node, requirements: Sequence[Requirement]) -> bool:
         """Whether no new requirement of a node is strict. A node that fixed a product of sizes may fix another product.
 
-        If the problem fixes sizes, a new requirement that equates different symbols must replace one that did so.
+        If the problem is a limit on sizes, a new requirement that equates different symbols must replace one.
         """
         held = self.limits if not limits_sizes(problem) else ()
         new = [each for each in requirements if key(each) not in self.conditions and limit_of(each) not in held]
@@ -358,13 +361,13 @@ class Trials:
         if self.graph.path and node is not problem.node:  # The file is checked again with the edits of a body.
             strict = [each for each in strict if not is_of_state(each, self.known.model)]
         stated, keys = self.requirements.get(node, {}), {key(each) for each in requirements}
-        before = stated.values()
-        if problem.sizes:
-            lost = sum(equates_others(each) for at, each in stated.items() if at not in keys)
-            strict += [each for each in new if fixes_product(each)]
-            strict += [each for each in new if equates_others(each) and not fixes_product(each)][lost:]
+        if problem.sizes or problem.fault.rule is NO_SIZES_FIT:
+            equates = equates_others if problem.sizes else couples
+            lost = sum(map(equates, (each for at, each in stated.items() if at not in keys)))
+            strict += [each for each in new if problem.sizes and fixes_product(each)]
+            strict += [each for each in new if equates(each) and not fixes_product(each)][lost:]
         # A node with a fault states no requirement.
-        may_fix = any(map(fixes_product, before)) or (node is problem.node and not before)
+        may_fix = any(map(fixes_product, stated.values())) or (node is problem.node and not stated)
         return not strict or (may_fix and all(map(fixes_product, strict)))
 
     def _meets(self, problem: Problem, requirements: Sequence[Requirement]) -> bool:

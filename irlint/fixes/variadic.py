@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from irlint.checks.intended import without_numbers
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.case import Case
-from irlint.fixes.constants import JOIN
+from irlint.fixes.indices import JOIN
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.other_values import EVIDENT
 from irlint.inference.origins import inputs_of

@@ -300,10 +300,14 @@ def _growing(
     Does not count findings that a ``fix`` (edits, and the graph before) only reveals, and after errors those of rules
     that are checked only without errors. If ``notes`` is False, notes count only before the edits.
     """
-    from irlint.fixes.rechecking import is_revealed
+    from irlint.checks.frozen import NO_SIZES_FIT
+    from irlint.fixes.rechecking import is_revealed, size_limits
 
     had_errors = any(each.severity is Severity.ERROR for each in before.findings)
-    new_rules = _rules_without_errors(before) if had_errors else ()
+    new_rules = set(_rules_without_errors(before) if had_errors else ())
+    # If no sizes fit, no limits on sizes are reported.
+    if fix and any(each.rule is NO_SIZES_FIT for each in before.findings):
+        new_rules.update(size_limits())
     found = (each for each in after.findings if notes or each.severity is not Severity.NOTE)
     found = (each for each in found if not (fix and is_revealed(each.rule, each.severity, *fix)))
     counts = Counter(each.rule for each in found if each.rule not in new_rules)

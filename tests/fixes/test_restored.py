@@ -270,6 +270,34 @@ FOLDED = """(float[N,3,H,W] x) => (float[a,b,c,d,e,f] y) <int64[1] i = {0}, int6
   s = Shape (x) n = Gather (s, i) hh = Gather (s, h) ww = Gather (s, w) p = Div (hh, two) q = Div (ww, two)
   t = Concat <axis = 0> (n, c, p, two, q, two) v = Reshape (x, t) z = Concat <axis = 0> (n, p, q, c, two, two) r = Reshape (v, z) y = Neg (r) }"""
 
+#: A file that stores each list of integers once. Nodes share them.
+SHARED = """(float[N,S,8] x) => (float[N,S,2,4] z, float[N] b, float[N,2,8] v) <int64 zero = {0}, int64 one = {1}, int64[1] o = {1},
+  int64[1] p = {0}, int64[1] two = {2}, int64[4] t = {0,0,2,4}, int64[2] m = {1,2}, int64[1] q = {-1}> { s = Shape (x) n = Gather (s, one)
+  i = Range (zero, n, one) c = Cast <to = 1> (i) u = Unsqueeze (c, o) y = Add (x, u) z = Reshape (y, t) v = Slice (y, p, two, o)
+  w = Gather <axis = 1> (y, zero) b = ReduceSum <keepdims = 0> (w, q) }"""
+
+#: The last two sizes of an image.
+PARTS_OF_TARGET = """(float[N,3,H,W] x) => (float[a,b] y) <int64[1] i = {2}, int64[1] j = {3}, float v = {2}> {
+  s = Shape (x) h = Gather (s, i) w = Gather (s, j) t = Concat <axis = 0> (h, w) y = Expand (v, t) }"""
+
+#: Two poolings with the same strides.
+STRIDED = """(float[N,2,H,W] x) => (float[N,2,a,b] y) {
+  a = MaxPool <kernel_shape = [3,3], strides = [2,2], pads = [1,1,1,1]> (x) n = Neg (x)
+  b = MaxPool <kernel_shape = [3,3], strides = [2,2], pads = [0,1,2,1]> (n) y = Add (a, b) }"""
+
+#: The patches of an image.
+UNSHUFFLED = """(float[N,3,H,W] x) => (float[N,3,a,2,b,2] y) <int64[1] i = {2}, int64[1] j = {3}, int64[1] two = {2}, int64[2] z = {0,0}, int64[1] m = {2}, int64[1] l = {2}> {
+  s = Shape (x) h = Gather (s, i) w = Gather (s, j) p = Div (h, two) q = Div (w, two) t = Concat <axis = 0> (z, p, m, q, l) y = Reshape (x, t) }"""
+
+#: The same beside an input of which few sizes work.
+NARROW = (
+    UNSHUFFLED.replace(
+        "(float[N,3,H,W] x) => (", "(float[N,3,H,W] x, float[N,T,4] v, float[3,4] g) => (float[N,3,4] o, "
+    )
+    .replace("int64[2] z", "int64[1] e = {0}, int64[1] n = {99}, int64[1] k = {1}, int64[2] z")
+    .replace("s = Shape (x)", "u = Slice (v, e, n, k, two) o = Add (u, g) s = Shape (x)")
+)
+
 RESTORED = [
     *((f"a size of windows, {name}", WINDOWS, f"int64[1] {name} = {{4}}", f"int64[1] {name} = {{8}}") for name in "cfgh"),
     *((f"a divisor, {name}", WINDOWS, f"int64 {name} = {{4}}", f"int64 {name} = {{8}}") for name in "de"),
@@ -423,6 +451,17 @@ RESTORED = [
     ("the size of another axis as a part of a length", "(float[N,2,S,4] x, float[N,2,T,4] p) => (float[N,2,a,4] y, int64[1] z) <int64[1] two = {2}, int64[1] four = {4}> { c = Concat <axis = 2> (p, x) n = Shape <start = 0, end = 1> (x) s = Shape <start = 2, end = 3> (x) t = Shape <start = 2, end = 3> (p) l = Add (t, s) e = Concat <axis = 0> (n, two, l, four) y = Expand (c, e) z = Mul (t, n) }", "l = Add (t, s)", "l = Add (n, s)"),
     ("a size in place of the list of all sizes", "(float[N,S] x) => (float[N,S] y, int64[2] z) <int64 i = {0}, int64 j = {1}, int64[1] a = {0}, int64[1] b = {0}, float[8] p = {1,2,3,4,5,6,7,8}> { s = Shape (x) n = Gather (s, i) m = Gather (s, j) u = Unsqueeze (n, a) v = Unsqueeze (m, a) z = Concat <axis = 0> (u, v) e = Unsqueeze (m, a) q = Slice (p, b, e) y = Add (x, q) }", "e = Unsqueeze (m, a)", "e = Unsqueeze (z, a)"),
     ("a node with a body that stands twice", REPEATED, "y = Exp (b)", f"{BRANCH} y = Exp (b)"),
+    ("one of two equal constants in a file that shares them", SHARED, "zero = {0}", "zero = {1}"),
+    ("an axis of which the declared result is left", "(float[N,S] x) => (float[N,S,1] y) <int64[1] a = {2}> { n = Neg (x) y = Unsqueeze (n, a) }", "a = {2}", "a = {5}"),
+    ("the only index that no other Gather takes", "(float[2,N,4] x) => (float[N,4] y) <int64 i = {0}, int64 j = {1}> { a = Gather (x, i) b = Gather (x, j) y = Sub (a, b) }", "j = {1}", "j = {2}"),
+    ("the index before that of the next part of a target", PARTS_OF_TARGET, "i = {2}", "i = {5}"),
+    ("an axis whose size only the result names", "(float[N,S,4] x) => (float[N,S,4] y) { p = Transpose <perm = [0,2,1]> (x) n = Neg (p) y = Transpose <perm = [0,2,1]> (n) }", "(float[N,S,4] x)", "(float[N,4] x)"),
+    ("dilations that differ between axes", "(float[N,2,8,8] x, float[1,2,6,6] p) => (float[N,2,6,6] y) { c = MaxPool <kernel_shape = [3,3], dilations = [1,1]> (x) y = Add (c, p) }", "dilations = [1,1]", "dilations = [1,3]"),
+    ("channels that move to the end of five axes", "(float[N,3,7,H,W] x) => (float[N,3,H,W,7] y) <float[7] b = {1,2,3,4,5,6,7}> { t = Transpose <perm = [0,1,3,4,2]> (x) y = Add (t, b) }", "[0,1,3,4,2]", "[0,3,1,2,4]"),
+    ("a target whose result is declared", "(float[N,8,6] x, float[6,8] p) => (float[N,6,8] y) <int64[3] t = {-1,6,8}, float[N,6,8] r> { r = Reshape (x, t) y = Add (r, p) }", "{-1,6,8}", "{-1,8,6}"),
+    ("strides that leave gaps between the windows", STRIDED, "strides = [2,2], pads = [0,1,2,1]", "strides = [5,5], pads = [0,1,2,1]"),
+    ("the sizes of patches in both parts of a target", UNSHUFFLED, "m = {2}, int64[1] l = {2}", "m = {4}, int64[1] l = {4}"),
+    ("the sizes of patches beside an input of which few sizes work", NARROW, "m = {2}, int64[1] l = {2}", "m = {4}, int64[1] l = {4}"),
 ]  # fmt: skip
 
 
