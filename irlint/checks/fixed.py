@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from irlint.checks.equal_sizes import equal_sizes, problem_of
 from irlint.checks.frozen import FROZEN_SIZE, NARROW_SIZE, NO_SIZES_FIT
+from irlint.checks.marks import Marks, are_right_aligned, axes_of, dim_of, lists_removed_axes, marks_of, rank_of
 from irlint.checks.paths import correction, unstrided
 from irlint.contracts.conditions import conditions
 from irlint.contracts.contract import Contract, contract_of
 from irlint.contracts.fixed import FiniteSize, Fixed, contradiction, finite_sizes, fixed_sizes, missing_entry
 from irlint.contracts.simplified import without_common_factors
-from irlint.dims import Bounds, Dim, Expr, bounds, symbols
+from irlint.dims import Bounds, Expr, bounds, symbols
 from irlint.findings.faults import Fault, Severity
-from irlint.findings.statements import Relation
 from irlint.findings.wording import listed
 from irlint.inference.known import Demand, Known
 from irlint.inference.origins import Makers, inputs_of, trail
@@ -36,8 +36,6 @@ LARGEST = 1 << 16
 
 FLOAT_PREFIXES = ("float", "bfloat")
 ID_TYPES = ("int32", "int64")
-
-Marks = tuple[tuple[int, int], ...]
 
 
 @record
@@ -76,7 +74,7 @@ def problems(known: Known) -> list[Problem]:
     for equal, values in equal_sizes(contract, named, known):
         if not found.keys().isdisjoint(equal.symbols):
             continue
-        marks, note = _marks(equal.demand, sorted(equal.symbols), known), _condition_note(equal.demand, here=True)
+        marks, note = marks_of(equal.demand, sorted(equal.symbols), known), _condition_note(equal.demand, here=True)
         found["==".join(equal.names)] = problem_of(equal, values, named, marks=marks, note=note, makers=makers)
     return list(found.values())
 
@@ -85,7 +83,7 @@ def _places(graph: Graph, known: Known) -> dict[str, Place]:
     """The first place of each input size that is a single symbol, by symbol."""
     makers = {node.outputs[0]: node.name for node in graph.nodes if node.op == known.format.input_node and node.outputs}
     found: dict[str, Place] = {}
-    sizes = [(value, axis, dim) for value in graph.inputs for _, axis, dim in _axes([known.types.get(value)])]
+    sizes = [(value, axis, dim) for value in graph.inputs for _, axis, dim in axes_of([known.types.get(value)])]
     for value, axis, dim in sizes:
         given = known.types.get(value)
         name = f"{dim!s}"
@@ -115,12 +113,12 @@ def _fixed_problem(fixed: Fixed, places: Mapping[str, Place], makers: Makers) ->
     else:
         dynamic = f"{_sizes_text(fixed.names, places)} are dynamic, but only sizes with {fixed.condition} work"
         declare = f"declare sizes with {fixed.condition}"
-    marks = _marks(demand, fixed.names, known)
+    marks = marks_of(demand, fixed.names, known)
     fault = FROZEN_SIZE.fault(
         f"{dynamic} (and {fixed.broadcast})" if fixed.broadcast else dynamic,
         help=_help_for_size(fixed, declare, demand.node, makers),
         marks=marks,
-        aligned="right" if _are_right_aligned(marks, demand.node, known) else "left",
+        aligned="right" if are_right_aligned(marks, demand.node, known) else "left",
         remark=_remark(fixed, demand, marks),
         notes=tuple(
             _condition_note(other, here=other.node is demand.node) for other in fixed.demands[:MOST_CONDITIONS]
@@ -138,13 +136,13 @@ def _fixed_problem(fixed: Fixed, places: Mapping[str, Place], makers: Makers) ->
 def _narrow_problem(narrow: FiniteSize, places: Mapping[str, Place], makers: Makers) -> Problem:
     known, demand = makers.known, narrow.demands[0]
     text = _listed_sizes(narrow)
-    marks = _marks(demand, (narrow.name,), known)
+    marks = marks_of(demand, (narrow.name,), known)
     as_fixed = Fixed((narrow.name,), narrow.demands, None, text)
     fault = NARROW_SIZE.fault(
         f"{_sizes_text((narrow.name,), places)} is dynamic, but only {text} work",
         help=_help_for_size(as_fixed, "declare one of these sizes", demand.node, makers),
         marks=marks,
-        aligned="right" if _are_right_aligned(marks, demand.node, known) else "left",
+        aligned="right" if are_right_aligned(marks, demand.node, known) else "left",
         remark=_remark(as_fixed, demand, marks),
         notes=tuple(
             _condition_note(other, here=other.node is demand.node) for other in narrow.demands[:MOST_CONDITIONS]
@@ -202,56 +200,6 @@ def _remark(fixed: Fixed, demand: Demand, marks: Marks) -> str:
     return "have to be equal" if len(demand.requirement.any_of) == 1 else "have to be equal, or one of them 1"
 
 
-def _marks(demand: Demand, names: Sequence[str], known: Known) -> Marks:
-    """(input, axis) of each axis to mark at a node.
-
-    These are the axes of two inputs that must be equal, if broadcasting aligns them or if there is only one such pair.
-    Otherwise, these are all axes whose sizes contain one of the ``names``.
-    """
-    types = inputs_of(demand.node, known)
-    if _lists_removed_axes(demand.node, types, known):
-        types = types[:1]
-    for relation in demand.requirement.any_of:
-        pairs = _pairs(relation, types) if relation.kind == "==" else []
-        aligned = [pair for pair in pairs if len({axis - _rank(types[index]) for index, axis in pair}) == 1]
-        chosen = aligned or (pairs if len(pairs) == 1 else [])
-        if chosen:
-            return tuple(dict.fromkeys(mark for pair in chosen for mark in sorted(pair)))
-    return tuple(
-        (index, axis)
-        for index, axis, dim in _axes(types)
-        if isinstance(dim, Expr) and not symbols(dim).isdisjoint(names)
-    )
-
-
-def _pairs(relation: Relation, types: Sequence[Type | None]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Each pair of axes of two inputs, if one has the left size of the relation and the other the right size."""
-    left, right = (
-        [(index, axis) for index, axis, dim in _axes(types) if dim == side] for side in (relation.left, relation.right)
-    )
-    return [(one, other) for one in left for other in right if one[0] != other[0]]
-
-
-def _axes(types: Sequence[Type | None]) -> Iterator[tuple[int, int, Dim | None]]:
-    """(input, axis, size) of each axis of tensors."""
-    for index, each in enumerate(types):
-        for axis, dim in enumerate(each.shape or () if isinstance(each, Tensor) else ()):
-            yield index, axis, dim
-
-
-def _rank(known: Type | None) -> int:
-    return len(known.shape or ()) if isinstance(known, Tensor) else 0
-
-
-def _are_right_aligned(marks: Marks, node: Node, known: Known) -> bool:
-    """Whether several inputs are marked, all on the same axes counted from the last one."""
-    types = inputs_of(node, known)
-    ends: dict[int, set[int]] = {}
-    for index, axis in marks:
-        ends.setdefault(index, set()).add(axis - _rank(types[index]))
-    return len(ends) > 1 and len({frozenset(each) for each in ends.values()}) == 1
-
-
 def _is_size_of_integers(names: Sequence[str], places: Mapping[str, Place]) -> bool:
     """Whether an input of integers, such as ids or a mask, has one of these sizes."""
     return any(places[name].dtype in ID_TYPES for name in names)
@@ -262,7 +210,7 @@ def _is_moved_batch(
 ) -> bool:
     """Whether the size is the first axis of an input, with a name, and another axis of the node has it alone."""
     types = inputs_of(demand.node, known)
-    sizes = [_dim(types[index], axis) for index, axis in marks if axis]
+    sizes = [dim_of(types[index], axis) for index, axis in marks if axis]
     is_first = all(places[name].axis == 0 and places[name].size_name for name in names)
     return is_first and any(str(size) in names for size in sizes)
 
@@ -272,17 +220,13 @@ def _is_fixed_by_weight(demand: Demand, marks: Marks, makers: Makers) -> bool:
     known = makers.known
     graph = known.model.graph
     inputs = [value for value in graph.inputs if value not in graph.constants] if graph is not None else []
-    if any(isinstance(dim, int) for _, _, dim in _axes([known.types.get(value) for value in inputs])):
+    if any(isinstance(dim, int) for _, _, dim in axes_of([known.types.get(value) for value in inputs])):
         return False
     types = inputs_of(demand.node, known)
-    fixing = [(index, axis) for index, axis in marks if isinstance(_dim(types[index], axis), int)]
+    fixing = [(index, axis) for index, axis in marks if isinstance(dim_of(types[index], axis), int)]
     if fixing:
         return all(_is_size_of_weight(index, axis, demand.node, makers) for index, axis in fixing)
-    return any(_is_size_of_weight(index, 0, demand.node, makers) for index, each in enumerate(types) if _rank(each))
-
-
-def _dim(known: Type | None, axis: int) -> Dim | None:
-    return known.shape[axis] if isinstance(known, Tensor) and known.shape is not None else None
+    return any(_is_size_of_weight(index, 0, demand.node, makers) for index, each in enumerate(types) if rank_of(each))
 
 
 def _is_size_of_weight(index: int, axis: int, node: Node, makers: Makers) -> bool:
@@ -302,11 +246,11 @@ def _help_for_size(fixed: Fixed, declare: str, node: Node, makers: Makers) -> st
     """The help to correct the node or its inputs, if a correction is found, or to ``declare`` the sizes."""
     known, size = makers.known, fixed.size
     inputs = inputs_of(node, known)
-    if _lists_removed_axes(node, inputs, known):
+    if lists_removed_axes(node, inputs, known):
         return f"remove the axis from input 1, the list of axes to remove, or {declare}"
     if _lists_output_sizes(node, inputs, known):
         return f"compute the target from the input (with -1, or with its Shape), or {declare}"
-    axes = [(index, axis) for index, axis, dim in _axes(inputs) if dim == size and dim is not None]
+    axes = [(index, axis) for index, axis, dim in axes_of(inputs) if dim == size and dim is not None]
     if "axis" in node.attributes and len(axes) == 1:
         index, axis = axes[0]
         return f"{size} is axis {axis} of input {index}: if that axis is intended, correct `axis`; or {declare}"
@@ -315,7 +259,7 @@ def _help_for_size(fixed: Fixed, declare: str, node: Node, makers: Makers) -> st
         return f"with the last two axes of {' or of '.join(fitting)} swapped, it works for every size; or {declare}"
     if moved := _moved_axis_text(size, fixed, node, known):
         return f"{moved}: reorder the axes before this node, or {declare}"
-    marked = _marks(fixed.demands[0], fixed.names, known)
+    marked = marks_of(fixed.demands[0], fixed.names, known)
     fixing = {index for index, axis in axes or marked if _is_size_of_weight(index, axis, node, makers)}
     if len(fixing) == 1:
         constant = fixing.pop()
@@ -333,10 +277,10 @@ def _moved_axis_text(size: int | None, fixed: Fixed, node: Node, known: Known) -
     inputs = inputs_of(node, known)
     marks = [
         (index, axis)
-        for index, axis in _marks(fixed.demands[0], fixed.names, known)
-        if _dim(inputs[index], axis) != size
+        for index, axis in marks_of(fixed.demands[0], fixed.names, known)
+        if dim_of(inputs[index], axis) != size
     ]
-    axes = [(index, axis) for index, axis, dim in _axes(inputs) if dim == size and index in dict(marks)]
+    axes = [(index, axis) for index, axis, dim in axes_of(inputs) if dim == size and index in dict(marks)]
     return f"axis {axes[0][1]} of input {axes[0][0]} is {size}" if size not in (None, 1) and len(axes) == 1 else ""
 
 
@@ -353,18 +297,6 @@ def _input_text(node: Node, index: int, known: Known) -> str:
     """The name of an input of a node; in formats without names of values, its index."""
     value = node.inputs[index]
     return f"`{value.name}`" if value is not None and known.format.input_node is None else f"input {index}"
-
-
-def _lists_removed_axes(node: Node, types: Sequence[Type | None], known: Known) -> bool:
-    """Whether input 1 lists the axes of input 0 that the output lacks, as in Squeeze."""
-    outputs = [known.types.get(value) for value in node.outputs if value is not None]
-    if len(types) != 2 or len(outputs) != 1 or not isinstance(types[1], Tensor) or types[1].rank != 1:
-        return False
-    call, listed_axes = known.calls.get(node), types[1].value
-    names = call.signature.inputs if call is not None and call.signature is not None else ()
-    if len(names) < len(types) or "ax" not in names[1] or listed_axes is None:
-        return False
-    return 0 < len(listed_axes) == _rank(types[0]) - _rank(outputs[0])
 
 
 def _help_for_constant(constant: str, declare: str, demand: Demand) -> str:
@@ -413,7 +345,7 @@ def _no_sizes_fault(
     ]
     others = listed(before) if before else ""
     named = listed(list(dict.fromkeys(f"{each.node.op} {each.node.label!r}" for each in demands)))
-    marks = _marks(last, names, known)
+    marks = marks_of(last, names, known)
     shared_names = _notes_on_shared_names(names, known)
     sizes, work = ("size", "works") if len(names) == 1 else ("sizes", "work")
     message = f"no {sizes} of {_sizes_text(names, places)} {work}: this node needs {_condition_text(last)}"
