@@ -12,29 +12,25 @@ from irlint.fixes.case import Case, is_permutation, takes_target
 from irlint.fixes.editor import STRIDES
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.inputs import Inputs, dtype_of
-from irlint.fixes.inserted import CAST, TRANSPOSE
-from irlint.fixes.lost_inputs import result_of
+from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.node_edits import inverse_order
 from irlint.fixes.objections import SIBLINGS
 from irlint.fixes.other_values import EVIDENT, ONLY_SUGGESTED
-from irlint.fixes.rechecking import TYPE_ATTRIBUTES, sets_no_size
-from irlint.fixes.retyped import nodes_that_give_types
+from irlint.fixes.rechecking import sets_no_size
 from irlint.fixes.rewired import before_operator
 from irlint.fixes.sister_inputs import are_sisters
 from irlint.fixes.trials import limits_sizes
-from irlint.inference.known import Known
+from irlint.fixes.type_cautions import (
+    casts_repeated_input,
+    casts_rounded_result,
+    retypes_input,
+    type_attribute_is_missing,
+)
 from irlint.inference.origins import inputs_of
-from irlint.model import Node, Value
 from irlint.model.order import downstream
-from irlint.model.tensor import FLOATS, INTEGERS, Tensor, Type
+from irlint.model.tensor import Tensor, Type
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE, extremes
-
-#: The attributes that give the element type of a result.
-TYPED = (*TYPE_ATTRIBUTES, "value")
-
-#: Two integers that an operator divides to 3, if it rounds.
-DIVIDED = (7, 2)
 
 
 def is_unsure(case: Case) -> bool:
@@ -212,18 +208,6 @@ def _bypasses_transpose(candidate: Candidate, inputs: Inputs) -> bool:
     return before is not None and before.name == edit.value
 
 
-def _retypes_input(case: Case) -> bool:
-    """Whether an input of the model gets another element type, although another candidate inserts a Cast instead."""
-    declared = {edit.name: edit.dtype for edit in case.candidate.edits if edit.kind == "declaration" and edit.dtype}
-    casts = (edit.name == CAST for candidate in case.rivals for edit in candidate.edits if edit.kind == "insert")
-    if declared and case.inputs.graph.undefined_value_info:
-        return True
-    if case.candidate.evidence or not declared or not any(casts):
-        return False
-    values = (value for value in case.inputs.graph.inputs if value.name in declared)
-    return any(declared[each.name] == "bool" or _is_converted(each, case.inputs) for each in values)
-
-
 def _transposes_input(case: Case) -> bool:
     """Whether a Transpose of an input of the model is doubtful. Perhaps its declaration has the wrong order of axes.
 
@@ -265,20 +249,6 @@ def is_plausible_redeclaration(candidate: Candidate, inputs: Inputs) -> bool:
     )
 
 
-def _is_converted(value: Value, inputs: Inputs) -> bool:
-    """Whether a Cast converts a value, or a result of the same element type that is computed from the value."""
-    type_of, seen = inputs.known.types.get, {value}
-    waiting = [value]
-    for each in waiting:
-        for user in inputs.users.get(each, ()):
-            if user.op == CAST:
-                return True
-            made = {one for one in user.outputs if one is not None} - seen
-            waiting += [one for one in made if dtype_of(type_of(one)) == dtype_of(type_of(value))]
-            seen |= made
-    return False
-
-
 def _changes_shared_constant(case: Case) -> bool:
     """Whether the candidate changes a shared constant, or disconnects a constant, only to remove a limit on sizes.
 
@@ -295,7 +265,7 @@ def _changes_shared_constant(case: Case) -> bool:
     if any(each.is_error and each is not case.problem for each in case.outcome.fixed):
         return False
     entries = [edit for edit in case.candidate.edits if (edit.kind, edit.of) == ("constant", "entries")]
-    if case.inputs.editor.distinct.separates(entries) or (entries and all(map(is_permutation, entries))):
+    if case.inputs.editor.constants.distinct.separates(entries) or (entries and all(map(is_permutation, entries))):
         return False
     names = {edit.name for edit in case.candidate.edits if edit.kind == "constant"}
     users = (len(several) for value, several in case.inputs.users.items() if value.name in names)
@@ -375,7 +345,7 @@ def _writes_minus_one(case: Case) -> bool:
     declares the new shapes of many values, or stores each list only once.
     """
     inputs = case.inputs
-    if _gives_declared_shapes(case) or inputs.editor.distinct.stored:
+    if _gives_declared_shapes(case) or inputs.editor.constants.distinct.stored:
         return False
     for edit in case.candidate.edits:
         is_new = edit.kind == "constant" and edit.of == "entries" and -1 in edit.value and -1 not in (edit.before or ())
@@ -384,48 +354,6 @@ def _writes_minus_one(case: Case) -> bool:
         if len(takes) > 1:
             return True
     return False
-
-
-def _casts_rounded_result(case: Case) -> bool:
-    """Whether a Cast to floats is inserted after an operator that rounds. Perhaps the Cast belongs before it."""
-    for edit in case.candidate.edits:
-        casts = edit.kind == "insert" and edit.name == CAST and dict(edit.value).get("to") in FLOATS
-        value = case.inputs.edited(edit)[1] if casts else None
-        maker = case.inputs.node_of(value)
-        if maker is not None and _rounds(maker, case.inputs.known):
-            return True
-    return False
-
-
-def _casts_repeated_input(case: Case) -> bool:
-    """Whether a Cast is inserted, and a node that decides the element type has one value as two of its inputs.
-
-    Perhaps one of these two inputs is wrong.
-    """
-    inserts = any(edit.kind == "insert" and edit.name == CAST for edit in case.candidate.edits)
-    node, inputs = case.problem.node, case.inputs
-    makers = nodes_that_give_types(node, inputs) if inserts and node is not None else ()
-    return any(len(set(maker.inputs) - {None}) < len(maker.inputs) - maker.inputs.count(None) for maker in makers)
-
-
-def _type_attribute_is_missing(case: Case) -> bool:
-    """Whether a Cast is inserted after a node that lacks the attribute for the element type of its result."""
-    for edit in case.candidate.edits:
-        value = case.inputs.edited(edit)[1] if edit.kind == "insert" and edit.name == CAST else None
-        maker = case.inputs.node_of(value)
-        call = case.inputs.known.calls.get(maker) if maker is not None else None
-        stated = call.signature.attributes if call is not None and call.signature is not None else {}
-        given = (call.attributes or {}) if call is not None else {}
-        if any(name in stated and name not in given for name in TYPED):
-            return True
-    return False
-
-
-def _rounds(node: Node, known: Known) -> bool:
-    """Whether a node computes an integer from an integer and a float, or divides integers."""
-    types = [dtype_of(known.types.get(value)) if value is not None else None for value in node.inputs]
-    is_mixed = bool(types) and types[0] in INTEGERS and any(each in FLOATS for each in types[1:])
-    return is_mixed or result_of(node, DIVIDED, known) == DIVIDED[0] // DIVIDED[1]
 
 
 def _connects_value(candidate: Candidate) -> bool:
@@ -445,12 +373,12 @@ UNWRITTEN_IF: tuple[Callable[[Case], bool], ...] = (
     _is_axis_of_input,
     _inserts_without_evidence,
     _may_be_swapped,
-    _retypes_input,
+    retypes_input,
     _transposes_input,
     _changes_shared_constant,
-    _casts_rounded_result,
-    _casts_repeated_input,
-    _type_attribute_is_missing,
+    casts_rounded_result,
+    casts_repeated_input,
+    type_attribute_is_missing,
     _writes_minus_one,
     _changes_rank,
 )

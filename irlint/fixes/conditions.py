@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
 from math import prod
@@ -222,3 +222,12 @@ def _allow_many_sizes(relations: Sequence[Relation], *, of_a_factor: bool = Fals
 def without_broadcasts_of_one(relations: tuple[Relation, ...]) -> tuple[Relation, ...]:
     """The alternatives of a requirement without those that broadcast a size of 1."""
     return tuple(relation for relation in relations if relation.right != 1) or relations
+
+
+def unsatisfiable(known: Known, problems: Iterable[Problem]) -> set[str]:
+    """The conditions that no sizes meet, if a problem says that there are some."""
+    if all(problem.fault.rule is not NO_SIZES_FIT for problem in problems):
+        return set()
+    from irlint.contracts.contract import contract_of
+
+    return {each.requirement.condition for each in contract_of(known).impossible}

@@ -23,6 +23,7 @@ from irlint.ops.shared.bounds import ramp_of
 from irlint.records import replaced
 
 if TYPE_CHECKING:
+    from irlint.fixes.distinct import Distinct
     from irlint.fixes.editor import Editor
 
 #: The longest step that is tried for a slice.
@@ -54,6 +55,12 @@ class Constants:
         self.makers = editor.makers
         self.indices = Indices(self)
         self._by_bytes: dict[tuple[object, ...], list[Value]] | None = None
+
+    @cached_property
+    def distinct(self) -> Distinct:
+        from irlint.fixes.distinct import Distinct
+
+        return Distinct(self)
 
     def candidates_at(
         self, node: Node, call: Call, inputs: Sequence[Type | None], others: Sequence[Type | None]

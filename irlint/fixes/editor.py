@@ -11,7 +11,6 @@ from irlint.dims import Expr, Shape
 from irlint.findings.edits import Edit
 from irlint.fixes.candidate import MANY, OTHERS, SEVERAL, VERY_MANY, Candidate
 from irlint.fixes.constants import Constants
-from irlint.fixes.distinct import Distinct
 from irlint.fixes.indices import JOIN
 from irlint.fixes.inserted import FLATTEN, TRANSPOSE, UNSQUEEZE
 from irlint.fixes.node_edits import NodeEdits
@@ -81,10 +80,6 @@ class Editor(NodeEdits):
         yield from self.constants.candidates_at(node, call, inputs, others)
         yield from self._swapped(node)
         yield from self._transposed_constants(node, inputs)
-
-    @cached_property
-    def distinct(self) -> Distinct:
-        return Distinct(self.constants)
 
     # --- similar nodes ------------------------------------------------------------------------------------------------
 

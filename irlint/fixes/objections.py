@@ -16,8 +16,8 @@ from irlint.fixes.disconnected import doubles_input, loses_values
 from irlint.fixes.indices import INDICES
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
+from irlint.fixes.numbers import hides_clash, is_any_index, is_one_number_of_several
 from irlint.fixes.other_values import EVIDENT, ONLY_SUGGESTED, SPATIAL
-from irlint.fixes.ranking import proves_little
 from irlint.fixes.ratios import values_in_ratio
 from irlint.fixes.rechecking import TYPE_ATTRIBUTES
 from irlint.fixes.slices import LAST_END
@@ -28,8 +28,6 @@ from irlint.inference.origins import shape_of
 from irlint.model import Node, Value
 from irlint.model.order import downstream
 from irlint.model.tensor import FLOATS, Tensor, tensor_shape
-from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
-from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 
 #: An error at most this many nodes after an edit probably has the same cause as the problem.
 NEAR = 3
@@ -199,23 +197,6 @@ def _leaves_contradiction_before(case: Case) -> bool:
     return any(case.problem.node in downstream(each, case.inputs.graph) for each in nodes if each is not None)
 
 
-def _is_any_index(case: Case) -> bool:
-    """Whether the candidate sets another k of TopK, or an index into data that is no list. Any number in range fits.
-
-    The only index that no sibling takes is an exception.
-    """
-    node, rule = case.problem.node, case.problem.fault.rule
-    if node is None or all(edit.kind != "constant" for edit in case.candidate.edits):
-        return False
-    if rule is INDEX_OUT_OF_RANGE:
-        if [edit.value for edit in case.candidate.edits] == [(case.inputs.editor.constants.indices.missing(node),)]:
-            return False
-        return len(shape_of(node.inputs[0] if node.inputs else None, case.inputs.known) or (1,)) != 1
-    from irlint.ops.indexing.selecting import TOPK_TOO_LARGE
-
-    return rule is TOPK_TOO_LARGE
-
-
 def _may_hide_wrong_connection(case: Case) -> bool:
     if not case.candidate.resizes_input or case.candidate.evidence >= SIBLINGS:
         return False
@@ -343,7 +324,7 @@ def _changes_shared(case: Case) -> bool:
     for value, users in case.inputs.users.items() if names else ():
         if value.name in names and case.problem.node not in users and len(users) > SIBLINGS:
             is_shown = case.candidate.evidence > len(users) or len(case.outcome.fixed) >= len(users)
-            is_shown = is_shown or case.inputs.editor.distinct.separates(case.candidate.edits)
+            is_shown = is_shown or case.inputs.editor.constants.distinct.separates(case.candidate.edits)
             if is_shown or all(map(is_permutation, case.candidate.edits)):
                 return False
             return not all(takes_target(user, value.name, case.inputs.known) for user in users)
@@ -362,23 +343,6 @@ def _makes_transpose_useless(case: Case) -> bool:
     others = [editor.value_of(each, "perm") for each in editor.siblings(case.node)]
     alone = any(len(edit.value) == 1 for edit in kept)
     return alone or any(limits_sizes(case.problem) or tuple(edit.before or ()) in others for edit in kept)
-
-
-def _is_one_number_of_several(case: Case) -> bool:
-    """Whether another candidate sets another number for the attribute, and not all siblings have the new number."""
-    edit, *more = case.candidate.edits
-    if more or edit.kind != "attribute" or type(edit.value) is not int or "ax" in edit.name:
-        return False
-    editor = case.inputs.editor
-    if {editor.value_of(each, edit.name) for each in editor.siblings(case.node)} == {edit.value}:
-        return False
-    if edit.value in values_in_ratio(case.node, edit.name, {}, editor):
-        return False
-    least = case.candidate.evidence if edit.name in TYPE_ATTRIBUTES else min(0, case.candidate.evidence)
-    others = (
-        candidate.edits[0] for candidate in case.rivals if len(candidate.edits) == 1 and candidate.evidence >= least
-    )
-    return any((each.kind, each.index, each.name) == (edit.kind, edit.index, edit.name) for each in others)
 
 
 def _fixes_a_size(case: Case) -> bool:
@@ -412,14 +376,6 @@ def _leaves_unmet_requirement(case: Case) -> bool:
     return leaves_unmet_requirement(case.problem, case.outcome, case.inputs.known)
 
 
-def _hides_clash(case: Case) -> bool:
-    """Whether another number in a constant makes one of two unequal sizes 1, so that it is broadcast."""
-    edits, problem = case.candidate.edits, case.problem
-    if problem.fault.rule is not BROADCAST_MISMATCH or any(edit.of != "entries" for edit in edits):
-        return False
-    return proves_little(problem, case.outcome, case.inputs.known)
-
-
 #: Objections that compare the node with similar nodes. Another mistake may explain such a difference.
 BY_SIMILARITY: tuple[Callable[[Case], bool], ...] = (
     differs_from_siblings,
@@ -450,7 +406,7 @@ EXCLUDED_IF: tuple[Callable[[Case], bool], ...] = (
     _empties_value,
     _leaves_unmet_requirement,
     adds_input_in_vain,
-    _hides_clash,
+    hides_clash,
     lambda case: leaves_another_formula(case.outcome),
 )
 
@@ -461,6 +417,6 @@ REJECTED_IF: tuple[Callable[[Case], bool], ...] = (
     _reshapes_bias,
     _casts_between_signs,
     _may_hide_wrong_connection,
-    _is_any_index,
-    _is_one_number_of_several,
+    is_any_index,
+    is_one_number_of_several,
 )

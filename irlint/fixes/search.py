@@ -275,7 +275,7 @@ class Search:
         if problem.fault.rule.family == ELEMENT_TYPES:
             yield from self._stages_for_types(problem, node)
             return
-        yield editor.distinct.candidates(node)
+        yield editor.constants.distinct.candidates(node)
         yield chain(inputs.blocks.with_numbers_of_twins_near(node), inputs.connected_as_in_other_blocks(node))
         clashing = self.clashes.of(problem)
         nodes = self.clashes.nodes_to_change(node, clashing)
@@ -377,7 +377,7 @@ class Search:
                 break
             is_wide = candidate.evidence == EVERYWHERE
             narrow = narrow if is_wide else None
-            repeats = candidate.evidence <= 0 and self.editor.distinct.repeats(candidate.edits)
+            repeats = candidate.evidence <= 0 and self.editor.constants.distinct.repeats(candidate.edits)
             outcome = trials.outcome(candidate.edits, problem) if not repeats else None
             if outcome is None or (is_wide and len(candidate.edits) > PER_FAULT * max(1, len(outcome.fixed))):
                 continue
@@ -385,7 +385,7 @@ class Search:
                 continue
             if candidate.grade < POSSIBLE and proves_little(problem, outcome, self.known):
                 candidate = replaced(candidate, grade=POSSIBLE, sure=candidate.sure and problem.is_error)
-            if self.editor.distinct.separates(candidate.edits):
+            if self.editor.constants.distinct.separates(candidate.edits):
                 candidate = replaced(candidate, grade=EVIDENT, evidence=max(0, candidate.evidence) + SEVERAL)
             if fitting := fitting_scales(candidate.edits, outcome.types, self.inputs):
                 candidate = replaced(candidate, evidence=max(0, candidate.evidence) + fitting)

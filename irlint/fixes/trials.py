@@ -5,7 +5,7 @@ A requirement is strict if it limits the sizes of the model's inputs too much (`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 
 from irlint.checks.equal_sizes import EQUAL_SIZES
@@ -27,6 +27,7 @@ from irlint.fixes.conditions import (
     limit_of,
     names,
     needs_multiple,
+    unsatisfiable,
     usual_sizes_meet_all,
 )
 from irlint.fixes.inserted import RESHAPE
@@ -34,7 +35,6 @@ from irlint.fixes.rechecking import Outcome, is_of_state, sets_no_size
 from irlint.inference.answers import Answer
 from irlint.inference.consequences import DECLARED
 from irlint.inference.contradictions import contradicts
-from irlint.inference.known import Known
 from irlint.inference.origins import Makers, inputs_of
 from irlint.inference.unknowns import filled, names_in
 from irlint.lazy_typing import TYPE_CHECKING
@@ -95,7 +95,7 @@ class Trials:
         given += [known.types.get(v) for each in nodes if each.op == self.format.input_node for v in each.outputs if v]
         self.input_symbols = names_in(given)
         self.axes = [{each for each in names_in([one]) if "[" not in known.symbols.get(each, each)} for one in given]
-        self.unsatisfiable = _unsatisfiable(known, problems)
+        self.unsatisfiable = unsatisfiable(known, problems)
         self.unsatisfiable_nodes = [
             each.node for each in known.requires if each.requirement.condition in self.unsatisfiable
         ]
@@ -434,14 +434,6 @@ def limits_sizes(problem: Problem) -> bool:
     """Whether the problem is a limit on sizes: a node fixes dynamic sizes, equates two sizes, or allows no sizes."""
     rule = problem.fault.rule
     return bool(problem.sizes) or rule is EQUAL_SIZES or rule is NO_SIZES_FIT
-
-
-def _unsatisfiable(known: Known, problems: Iterable[Problem]) -> set[str]:
-    if all(problem.fault.rule is not NO_SIZES_FIT for problem in problems):
-        return set()
-    from irlint.contracts.contract import contract_of
-
-    return {each.requirement.condition for each in contract_of(known).impossible}
 
 
 def _shows_in_answer(problem: Problem, change: Change) -> bool:
