@@ -21,7 +21,7 @@ def orders(*outcomes: Outcome | None) -> list[tuple[int, ...]]:
         graph=SimpleNamespace(outputs=()),
         known=None,
         inputs=None,
-        editor=SimpleNamespace(distinct=distinct),
+        editor=SimpleNamespace(constants=SimpleNamespace(distinct=distinct)),
     )
     trials = SimpleNamespace(questions_left=9, outcome=lambda edits, _: outcomes[edits[0].value])
     problem = SimpleNamespace(node=None, fault=SimpleNamespace(marks=()))
