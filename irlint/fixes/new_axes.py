@@ -12,6 +12,7 @@ from irlint.fixes.other_values import PROBABLE
 from irlint.fixes.sizes import nodes_before
 from irlint.inference.origins import shape_of
 from irlint.model import Node
+from irlint.model.order import uses
 
 #: The Unsqueezes among this many nodes before the faulty one are bypassed.
 NEAR = 64
@@ -36,8 +37,8 @@ def without_new_axes(node: Node, editor: Editor) -> Iterator[Candidate]:
             continue
         nodes = " and ".join(f"{each.op}[{each.index}]" for each in row)
         called = f"{editor.called(source)}, without {nodes},"
-        places = [(user, port) for user in editor.users.get(result, ()) for port, each in enumerate(user.inputs)]
-        edits = [editor.connected(source, *place, called) for place in places if place[0].inputs[place[1]] is result]
+        places = uses(result, editor.users.get(result, ()))
+        edits = [editor.connected(source, *place, called) for place in places]
         if edits:
             yield Candidate(tuple(edits), PROBABLE, last, evidence=1)
         if source in editor.graph.inputs and not editor.makers.is_constant(source):
