@@ -12,7 +12,7 @@ from irlint.checks.frozen import NO_SIZES_FIT
 from irlint.contracts.fixed import ends_sizes, fixes_products, units
 from irlint.contracts.simplified import decided, divisors, key_of, simplified, without_common_factors
 from irlint.contracts.sizes import solved
-from irlint.dims import Expr, TooComplex, evaluated, same, symbols
+from irlint.dims import Dim, Expr, TooComplex, evaluated, symbols
 from irlint.dims.polynomials import terms_of
 from irlint.findings.statements import Relation, Requirement
 from irlint.fixes.rechecking import Outcome
@@ -30,6 +30,9 @@ SAMPLES, VARIED = (WIDE, WIDE, (1, 2, 3, 4, 7, 8, 12, 16, 32, 64)), 3
 
 #: The sizes with which a requirement on one size is tried.
 LARGE = range(33, 66)
+
+#: Multiples of many numbers, for formulas in which sizes are divided.
+DIVISIBLE = (6720, 13440)
 
 #: Conditions of more characters than this are not solved.
 LONG = 240
@@ -139,13 +142,25 @@ def leaves_unmet_requirement(problem: Problem, outcome: Outcome, known: Known) -
 
 
 def leaves_another_formula(outcome: Outcome) -> bool:
-    """Whether a node still computes a formula that is not equal to a declared one of the same symbols."""
+    """Whether a node computes a formula of declared symbols that is not equal to the declared one for large sizes."""
     fixed = [each for each in outcome.fixed if each.fault.rule is SHAPE_CONTRADICTED]
     values = ((value, each.value) for each in fixed if each.node is not None for value in each.node.outputs)
     for value in (value for value, name in values if value is not None and value.name == name):
         dims = zip(tensor_shape(value.type) or (), tensor_shape(outcome.types.get(value)) or ())
         formulas = ((one, other) for one, other in dims if isinstance(one, Expr) and isinstance(other, Expr))
-        if any(symbols(one) & symbols(other) and not same(one, other) for one, other in formulas):
+        if any(symbols(one) == symbols(other) and not _are_equal_for_some(one, other) for one, other in formulas):
+            return True
+    return False
+
+
+def _are_equal_for_some(one: Dim, other: Dim) -> bool:
+    """Whether two formulas are equal if all sizes are a large multiple of many numbers."""
+    for size in DIVISIBLE:
+        sizes = dict.fromkeys(symbols(one) | symbols(other), size)
+        try:
+            if evaluated(one, sizes) == evaluated(other, sizes):
+                return True
+        except (TooComplex, ZeroDivisionError):
             return True
     return False
 

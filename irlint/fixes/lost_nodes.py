@@ -227,16 +227,23 @@ def faulty(trials: Trials) -> set[Node]:
     return {*trials.problems, *failing}
 
 
-def before_all_faulty(edit: Edit, inputs: Inputs, faulty: set[Node]) -> tuple[Edit, ...] | None:
-    """Inserts the node of ``edit`` before all faulty users of the value; None if fewer than ``SEVERAL`` are faulty."""
+def may_be_at_all_faulty(candidate: Candidate) -> bool:
+    """Whether the candidate inserts a node, or connects a value that the model supports best."""
+    kind = candidate.edits[0].kind
+    return kind == "insert" or (kind == "input" and candidate.grade == EVIDENT)
+
+
+def at_all_faulty(edit: Edit, inputs: Inputs, faulty: set[Node]) -> tuple[Edit, ...] | None:
+    """Inserts the node of ``edit`` before all faulty users of the value, or connects another value with all of them;
+    None if fewer than ``SEVERAL`` are faulty."""
     node, value = inputs.edited(edit)
-    if value is None or edit.kind != "insert":
+    if value is None or edit.kind not in ("insert", "input") or edit.swaps:
         return None
     users = [each for each in dict.fromkeys(inputs.users.get(value, ())) if each in faulty]
     if len(users) < SEVERAL or node not in users:
         return None
     return tuple(
-        inputs.editor.inserted(edit.name, user, port, edit.value, edit.called, edit.inputs)
+        replaced(edit, node=user.label, index=user.index, input=port, op=user.op, layer=user.id or "")
         for user, port in uses(value, users)
     )
 

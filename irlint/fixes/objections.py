@@ -136,11 +136,15 @@ def _operators_beside(node: Node, inputs: Inputs) -> set[str]:
 
 
 def _differs_from_twins(case: Case) -> bool:
-    """Whether the twins have the old number, or are connected as the node is before the edits."""
+    """Whether the twins have the old number, or are connected as the node is before the edits, and not edited too."""
     inputs = case.inputs
-    connected = ((edit, inputs.edited(edit)[0]) for edit in case.candidate.edits if edit.kind in ("input", "insert"))
-    if any(node is not None and inputs.blocks.is_connected_as_twins(edit, node) for edit, node in connected):
-        return True
+    connected = [(edit, inputs.edited(edit)[0]) for edit in case.candidate.edits if edit.kind in ("input", "insert")]
+    edited = {node for _, node in connected}
+    for edit, node in connected:
+        if node is None or edited.issuperset(inputs.blocks.twins(node)):
+            continue
+        if inputs.blocks.is_connected_as_twins(edit, node):
+            return True
     for edit in case.candidate.edits:
         for node in (case.node,) if edit.kind == "attribute" else inputs.users_of(edit.name):
             if inputs.blocks.has_number_of_twins(edit, node):

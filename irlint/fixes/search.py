@@ -399,19 +399,19 @@ class Search:
             yield narrow
 
     def _widened(self, candidates: Iterable[Candidate], problem: Problem) -> Iterator[Candidate]:
-        """The candidates, and wide ones: the same node at all faulty users, or the same number in all target shapes."""
+        """The candidates, and wide ones: the same node or value at all faulty users, or a number in all targets."""
         seen: set[tuple[Edit, ...]] = set()
         for candidate in candidates:
             alone = candidate.edits[0] if len(candidate.edits) == 1 else None
-            if alone is not None and alone.kind == "insert" and len(self._faulty) > 1:
-                edits = lost_nodes.before_all_faulty(alone, self.inputs, self._faulty)
+            if alone is not None and lost_nodes.may_be_at_all_faulty(candidate) and len(self._faulty) > 1:
+                edits = lost_nodes.at_all_faulty(alone, self.inputs, self._faulty)
                 if edits is not None:
                     yield replaced(
                         candidate, edits=edits, evidence=candidate.evidence + (problem.fault.rule is NO_SIZES_FIT)
                     )
             yield candidate
             if alone is not None and alone.name == TRANSPOSE and problem.is_error:
-                edits = lost_nodes.before_all_faulty(alone, self.inputs, set(self.trials.nodes))
+                edits = lost_nodes.at_all_faulty(alone, self.inputs, set(self.trials.nodes))
                 if edits is not None:
                     yield replaced(candidate, edits=edits, evidence=EVERYWHERE)
             if alone is not None and alone.kind == "constant" and alone.of == "entries":

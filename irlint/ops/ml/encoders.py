@@ -45,7 +45,7 @@ FEATURES_MISMATCH = Rule(
     why=(
         "Coefficients, support vectors, scales and tree nodes refer to features by their position on the last axis. "
         "Runtimes refuse an input with more features than the node has coefficients, and an input without a feature "
-        "that a tree uses."
+        "that a tree uses. With fewer features than coefficients, ONNX Runtime computes other results: a warning."
     ),
     fix="Pass the features with which the model was trained, in the same order.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from irlint.findings.statements import agree, reaches
+from irlint.dims import MaybeDim
+from irlint.findings.faults import Fault, Severity
+from irlint.findings.statements import agree, reaches, warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
@@ -35,14 +37,25 @@ def expect_count(name: str, count: int) -> None:
         )
 
 
-def _expect_at_most(x: Tensor, most: int) -> None:
-    """Checks that ``x`` has at most ``most`` features. Raises a ``FEATURES_MISMATCH`` fault."""
+def _expect_at_most(x: Tensor, coefficients: int, results: int) -> None:
+    """Checks that ``x`` has at most as many features as each result has coefficients. Raises ``FEATURES_MISMATCH``.
+
+    Reports a warning for fewer features, with which ONNX Runtime computes other results.
+    """
+    most = coefficients // results
     features = rows_and_features(x.shape)[1]
-    if reaches(most, features, "there are coefficients for every feature"):
-        return
     axis = features_axis(x)
-    raise FEATURES_MISMATCH.fault(
-        f"axis {axis} of input 0 has {features} features, but there are coefficients for {most}",
+    if reaches(most, features, "there are coefficients for every feature"):
+        if isinstance(features, int) and features < most:
+            reason = "reads those of the further results at wrong places" if results > 1 else "ignores the others"
+            warn(_features_fault(features, most, axis, f"; ONNX Runtime {reason}").lowered(Severity.WARNING))
+        return
+    raise _features_fault(features, most, axis)
+
+
+def _features_fault(features: MaybeDim, most: int, axis: int, reason: str = "") -> Fault:
+    return FEATURES_MISMATCH.fault(
+        f"axis {axis} of input 0 has {features} features, but there are coefficients for {most}{reason}",
         help=f"give input 0 {counted(most, 'feature')}, or write coefficients for {features}",
         input=0,
         marks=((0, axis),),
@@ -77,7 +90,7 @@ def linear_classifier(
             "one intercept is enough",
             attribute="intercepts",
         )
-    _expect_at_most(x, len(coefficients) // classes)
+    _expect_at_most(x, len(coefficients), classes)
     return label, Tensor("float32", (rows, 2 if classes == 1 and labels == 2 else classes))
 
 
@@ -94,7 +107,7 @@ def linear_regressor(
     expect_rank(x, 0, 1, 2)
     expect_count("targets", targets)
     the_one_of(coefficients=coefficients)
-    _expect_at_most(x, len(coefficients or ()) // targets)
+    _expect_at_most(x, len(coefficients or ()), targets)
     return predicted(x, targets)
 
 
