@@ -324,6 +324,8 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
         is_typo = bool(closest(value.name, [intended], ALMOST)) and not others
         sure = have_same_letters(value.name, intended) or is_marked(value.name, intended, graph)
         sure = sure or (is_typo and not names_another_operator(value.name, intended, graph))
+        # A lost node with several outputs names them after its input.
+        lost = lost or sum(each.name.startswith(f"{intended}_") for each in undefined) > 1
         if intended and (sure or (_may_replace(unused, intended, graph, known) <= {other} and not lost)):
             is_outer = all(each is None or each.name != intended for each in (*graph.inputs, *graph.constants, *made))
             yield tuple(_as_inputs(value, intended, known, "" if is_outer else problem.graph))

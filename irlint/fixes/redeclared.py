@@ -50,10 +50,17 @@ def declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _stored_as_declared(value: Value, stored: Tensor, path: str) -> Iterator[Edits]:
-    """Gives an initializer its declared shape, if both have as many elements and no transposition is needed."""
+    """Gives an initializer its declared shape, if both have as many elements."""
     declared, shape = value.type.shape if isinstance(value.type, Tensor) else None, stored.shape or ()
-    if declared is not None and product(declared) == product(shape) and not may_be_transposed(shape, declared):
+    if declared is not None and product(declared) == product(shape):
         yield (Edit("constant", "shape", path, name=value.name, value=declared, before=stored.shape),)
+
+
+def or_transposed(edits: Edits) -> str:
+    """The help to transpose the constant instead, if ``edits`` reshape it and its sizes only change their order."""
+    edit = edits[0]
+    is_order = edit.of == "shape" and edit.before is not None and may_be_transposed(edit.before, edit.value)
+    return f"transpose it from {list(edit.before)}" if is_order else ""
 
 
 def may_be_transposed(shape: Shape, other: Shape) -> bool:

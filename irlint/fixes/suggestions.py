@@ -304,9 +304,12 @@ class Suggestions:
             or self._shares(best)
         )
         best = replaced(best, sure=False) if best is not None and (of_several or is_unsure) else best
-        if best is None or problem.fault.rule is not TYPE_CONTRADICTED:
+        if best is None or problem.fault.rule not in (TYPE_CONTRADICTED, SHAPE_CONTRADICTED):
             return best
-        from irlint.fixes.redeclared import cast_as_at_other_outputs
+        from irlint.fixes.redeclared import cast_as_at_other_outputs, or_transposed
+
+        if problem.fault.rule is SHAPE_CONTRADICTED:
+            return replaced(best, help=or_transposed(best.alternatives[0]))
 
         return replaced(best, help=cast_as_at_other_outputs(problem, self.known))
 

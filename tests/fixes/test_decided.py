@@ -95,6 +95,7 @@ UNTOUCHED = [
     ("an index out of range, where others are negative", "(float[N,4,S,8] x, float[N,4,8,S] z) => (int64 a, int64 b, int64 c) <int64 i = {-1}, int64 j = {-1}, int64 k = {4}> { s = Shape (x) t = Shape (z) u = Shape (x) a = Gather (s, i) b = Gather (t, j) c = Gather (u, k) }"),
     ("the last value of a series, which is missing", "(float[N,S] x) => (float[N,S] y) { val_30 = Exp (x) val_298 = Neg (val_30) val_299 = Exp (val_298) y = Add (val_300, val_30) z = Neg (val_299) }"),
     ("a missing value in a scope that others have", '(float[N,S] x) => (float[N,S] y) { "model.add" = Add (x, x) "mul" = Mul ("model.add", x) y = Add ("mul", "model.mul") }'),
+    ("a lost node of several outputs", "(float[2,3] x) => (float[2,2] y) <uint8[3,2] w = {1,2,3,4,5,6}, float k = {0.5}> { r = Relu (x) m = MatMulInteger (r_quantized, w, r_zero_point) c = Cast <to = 1> (m) s = Mul (r_scale, k) y = Mul (c, s) }"),
 ]  # fmt: skip
 
 

@@ -101,3 +101,17 @@ def test_another_formula_of_the_declared_sizes_fits_no_declaration() -> None:
     model.graph.value_info.append(helper.make_tensor_value_info("c", TensorProto.FLOAT, ["N", 4, "L//20"]))
     suggestions = {each.rule.code: each.suggestion for each in irlint.check(model).findings}
     assert (suggestions["IRL601"], suggestions["IRL613"]) == ("", "")
+
+
+def test_elements_that_may_have_to_be_transposed_are_the_cause_and_not_written() -> None:
+    """The table is declared as [8,2]. Reshape makes of its rows what no size of S fits."""
+    text = (
+        "(float[1,S,4] x, int64[1,S] i) => (float[1,S,4] y) <float[8,2] w> { g = Gather (w, i) t = Constant <value_ints ="
+        " [1,-1,2]> () r = Reshape (g, t) c = Concat <axis = 2> (r, r) y = Add (x, c) }"
+    )
+    _, wrong = models(text, "w", [2, 8])
+    wrong.graph.value_info.append(helper.make_tensor_value_info("g", TensorProto.FLOAT, [1, "S", 2]))
+    (root,) = [each for each in irlint.check(wrong, ignore=["IRL9"]).findings if not each.because]
+    assert root.suggestion.startswith("reshape constant `w` from [2, 8] to [8, 2]; this also fixes ")
+    assert root.fix is None
+    assert list(onnx.load_from_string(fixed(wrong)).graph.initializer[0].dims) == [2, 8]
