@@ -406,9 +406,8 @@ class Search:
             if alone is not None and lost_nodes.may_be_at_all_faulty(candidate) and len(self._faulty) > 1:
                 edits = lost_nodes.at_all_faulty(alone, self.inputs, self._faulty)
                 if edits is not None:
-                    yield replaced(
-                        candidate, edits=edits, evidence=candidate.evidence + (problem.fault.rule is NO_SIZES_FIT)
-                    )
+                    count = (problem.fault.rule is NO_SIZES_FIT) - (alone.kind == "input")
+                    yield replaced(candidate, edits=edits, evidence=candidate.evidence + count)
             yield candidate
             if alone is not None and alone.name == TRANSPOSE and problem.is_error:
                 edits = lost_nodes.at_all_faulty(alone, self.inputs, set(self.trials.nodes))
