@@ -41,7 +41,7 @@ TESTED = 1024
 TRIED = 4
 
 #: After the first size that fits, at most this many further sizes are tried. If all fit, the first size is a bound.
-NEIGHBORS = 8
+NEIGHBORS = 32
 
 #: An input with at least this many axes is taken for an image, whose spatial sizes change together.
 IMAGE = 4
