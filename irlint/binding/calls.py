@@ -13,6 +13,15 @@ from irlint.ops.signatures import Signature, named
 from irlint.records import record
 from irlint.schemas import OfficialSchema
 
+#: The attributes of ONNX that PyTorch and NumPy call by other names.
+OTHER_NAMES = {
+    "dim": ("axis", "axes"),
+    "dims": ("axes", "perm"),
+    "order": ("perm",),
+    "dtype": ("to",),
+    "negative_slope": ("alpha",),
+}
+
 #: A misspelled name begins with at least this many letters of the correct name.
 _SHARED_LETTERS = 3
 
@@ -231,8 +240,14 @@ def corrected(name: str, candidates: Sequence[str] | frozenset[str], otherwise: 
 
     If no candidate is similar, the help is ``otherwise``.
     """
-    found = closest(name, candidates) or _abbreviated(name, candidates)
+    found = closest(name, candidates) or _abbreviated(name, candidates) or _translated(name, candidates)
     return {"help": otherwise} if found is None else {"help": f"did you mean `{found}`?", "intended": found}
+
+
+def _translated(name: str, candidates: Iterable[str]) -> str | None:
+    """The candidate that means what another library calls by this name: ``axis`` for ``dim``."""
+    names = set(candidates)
+    return next((each for each in OTHER_NAMES.get(name, ()) if each in names), None)
 
 
 def _abbreviated(name: str, candidates: Iterable[str]) -> str | None:
