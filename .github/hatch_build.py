@@ -15,6 +15,9 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 #: commands. The modules beside the folders keep theirs, too.
 KEPT = ("findings", "command")
 
+#: The nodes that have docstrings.
+DOCUMENTED = (ast.FunctionDef, ast.ClassDef, ast.Module)
+
 
 class Wheel(BuildHookInterface):  # type: ignore[type-arg, misc]
     """Puts a changed copy of each module into the wheel; an editable installation keeps the modules of the tree."""
@@ -35,14 +38,16 @@ class Wheel(BuildHookInterface):  # type: ignore[type-arg, misc]
 
 
 def stripped(module: bytes) -> bytes:
-    """A module with empty lines in place of comments and of the docstrings of functions and classes, so that every
-    statement keeps its line. A docstring that is the only statement stays, and a comment beside a statement."""
+    """A module with empty lines in place of comments and docstrings, so that every statement keeps its line.
+
+    A docstring that is the only statement stays, and a comment beside a statement.
+    """
     lines = module.splitlines(keepends=True)
     for token in tokenize.tokenize(io.BytesIO(module).readline):
         if token.type == tokenize.COMMENT and not token.line[: token.start[1]].strip():
             lines[token.start[0] - 1] = b"\n"
     for node in ast.walk(ast.parse(module)):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node) and len(node.body) > 1:
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) and len(node.body) > 1:
             docstring, following = node.body[:2]
             end = docstring.end_lineno or docstring.lineno
             if following.lineno > end:

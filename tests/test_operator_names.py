@@ -182,6 +182,7 @@ EXCEPTIONS = (
     ("Concat", "fixes/indices.py", "it joins the parts of a shape"),
     ("Unsqueeze Cast Convert Reshape Squeeze", "fixes/indices.py", "a size passes them on its way into a target"),
     ("Identity", "inference/origins.py", "exporters give a shared weight another name by it"),
+    ("Reshape", "checks/mixed_rows.py", "it may mix the rows of a batch"),
     ("Transpose", "checks/transposed.py", "it may bring an axis of another meaning to the channels"),
     ("Pad", "fixes/rivals.py", "padding and the distance of taps have the same effect on a size"),
     ("MatMul MatMulInteger FusedMatMul", "fixes/objections.py", "what is added to their results is a bias"),

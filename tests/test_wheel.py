@@ -22,6 +22,9 @@ MOST = 1_500_000
 #: The folders whose modules are as in the tree.
 KEPT = ("irlint/findings/", "irlint/command/")
 
+#: The nodes that have docstrings.
+DOCUMENTED = (ast.FunctionDef, ast.ClassDef, ast.Module)
+
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -53,9 +56,9 @@ def test_it_has_what_the_tree_has(wheel: Path) -> None:
 
 
 def statements(module: bytes) -> list[tuple[int, str]]:
-    """The statements of a module with their lines, except for the docstrings of functions and classes."""
+    """The statements of a module with their lines, except for all docstrings."""
     tree = ast.parse(module)
     for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node) and len(node.body) > 1:
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) and len(node.body) > 1:
             del node.body[0]
     return [(node.lineno, ast.dump(node)) for node in ast.walk(tree) if isinstance(node, ast.stmt)]

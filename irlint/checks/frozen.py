@@ -79,12 +79,13 @@ g (float[n] x, float[2] a) => (float[h,2] y, float[k,2] z) {
 
 
 def problems(known: Known) -> list[Problem]:
-    """The problems of ``fixed`` (input sizes), ``transposed`` and ``index_bounds``.
+    """The problems of ``fixed`` (input sizes), ``transposed``, ``mixed_rows`` and ``index_bounds``.
 
     Returns [] if the user passed shapes (``known.overridden``), or if no operator has a condition on sizes.
     """
     if known.overridden or known.model.graph is None or not known.requires:
         return []
-    from irlint.checks import fixed, index_bounds, transposed
+    from irlint.checks import fixed, index_bounds, mixed_rows, transposed
 
-    return [*fixed.problems(known), *transposed.problems(known), *index_bounds.problems(known)]
+    found = *fixed.problems(known), *transposed.problems(known), *mixed_rows.problems(known)
+    return [*found, *index_bounds.problems(known)]

@@ -114,7 +114,7 @@ def may_lack_node(case: Case) -> bool:
     editor, twins = case.inputs.editor, case.inputs.blocks.twins(case.node)
     at_twins = {editor.value_of(each, STRIDES) for each in twins}
     given = [edit for edit in case.candidate.edits if edit.name == STRIDES]
-    window = editor.window(case.node)
+    window = editor.window(case.node) if given else ()
     pairs = [(each.value, each.before or ()) for each in given if len(each.value) == len(each.before or each.value)]
     gaps = [bool(before) and all(step > size > 1 for step, size in zip(before, window)) for _, before in pairs]
     values = [value for (value, _), has_gaps in zip(pairs, gaps) if not has_gaps]

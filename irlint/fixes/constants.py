@@ -268,9 +268,9 @@ class Constants:
         names = call.signature.inputs if call.signature is not None else ()
         declared = made.type.shape if made is not None and isinstance(made.type, Tensor) else None
         for port, value in enumerate(node.inputs):
-            entries = entries_of(self.known.types.get(value)) if value is not None else ()
             is_target = port < len(names) and names[port] in TARGETS and self.makers.is_constant(value)
-            if value is None or declared is None or not is_target or len(entries) != len(declared):
+            entries = entries_of(self.known.types.get(value)) if value is not None and is_target else ()
+            if value is None or declared is None or not entries or len(entries) != len(declared):
                 continue
             sizes = [dim if isinstance(dim, int) else -1 for dim in declared]
             kept = [old if old == -1 or (old == 0 and size == -1) else size for old, size in zip(entries, sizes)]

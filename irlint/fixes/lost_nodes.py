@@ -185,10 +185,11 @@ def with_lost_strides(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candida
     """Sets the strides of nodes with windows from 1 to 2. Several nodes on the path of a size may have lost them."""
     editor = inputs.editor
     for node in nodes:
-        call, window = inputs.known.calls.get(node), editor.window(node)
-        has_strides = call is not None and call.signature is not None and STRIDES in call.signature.attributes
-        before = editor.value_of(node, STRIDES)
-        if has_strides and max(window, default=1) > 1 and set(before or (1,)) == {1}:
+        call = inputs.known.calls.get(node)
+        if call is None or call.signature is None or STRIDES not in call.signature.attributes:
+            continue
+        before, window = editor.value_of(node, STRIDES), editor.window(node)
+        if max(window, default=1) > 1 and set(before or (1,)) == {1}:
             edit = editor.attribute(node, STRIDES, (2,) * len(window), before)
             yield Candidate((edit,), PROBABLE, node, subject=STRIDES)
 
@@ -225,12 +226,6 @@ def faulty(trials: Trials) -> set[Node]:
         if any(requirement.condition in trials.unsatisfiable for requirement in demands.values())
     )
     return {*trials.problems, *failing}
-
-
-def may_be_at_all_faulty(candidate: Candidate) -> bool:
-    """Whether the candidate inserts a node, or connects a value that the model supports best."""
-    kind = candidate.edits[0].kind
-    return kind == "insert" or (kind == "input" and candidate.grade == EVIDENT)
 
 
 def at_all_faulty(edit: Edit, inputs: Inputs, faulty: set[Node]) -> tuple[Edit, ...] | None:

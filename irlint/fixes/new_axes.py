@@ -26,7 +26,8 @@ def without_new_axes(node: Node, editor: Editor) -> Iterator[Candidate]:
 
     Such data is a mask [N, 1, 1, S] to which a model adds the axes 1 and 2, because it was [N, S].
     """
-    for last in islice(nodes_before(node, editor.makers), NEAR):
+    has_row = any(each.op == UNSQUEEZE for each in editor.graph.nodes)
+    for last in islice(nodes_before(node, editor.makers), NEAR) if has_row else ():
         row = _row(last, editor) if last.op == UNSQUEEZE else []
         source, result = (row[0].inputs[0], last.outputs[0]) if row else (None, None)
         shape = shape_of(source, editor.known)

@@ -77,9 +77,9 @@ def _joined_after(node: Node, inputs: Inputs) -> Value | None:
         others = [value for value in each.inputs if value is not None and value not in reached]
         if len(others) == len([value for value in each.inputs if value is not None]):
             continue
-        result, value = each.outputs[0] if each.outputs else None, others[0] if len(others) == 1 else None
-        shapes = {shape_of(value, inputs.known), shape_of(result, inputs.known)} - {None}
-        if each.op == SUM and value is not None and inputs.is_made(value) and len(shapes) == 1:
+        value = others[0] if len(others) == 1 and each.op == SUM and inputs.is_made(others[0]) else None
+        shapes = {shape_of(end, inputs.known) for end in (value, *each.outputs[:1])} if value is not None else set()
+        if len(shapes - {None}) == 1:
             return value
         reached |= {value for value in each.outputs if value is not None}
     return None

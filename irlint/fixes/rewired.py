@@ -52,7 +52,10 @@ def with_other_sizes(nodes: Sequence[Node], inputs: Inputs, *, same_rank: bool =
     """
     for node in nodes:
         for port, (value, given) in enumerate(zip(node.inputs, inputs_of(node, inputs.known))):
-            if value is None or not _holds_sizes(value, inputs) or not inputs.is_used_elsewhere(value, node):
+            is_list = isinstance(given, Tensor) and given.dtype in INTEGERS
+            if value is None or not is_list or not _holds_sizes(value, inputs):
+                continue
+            if not inputs.is_used_elsewhere(value, node):
                 continue
             found: dict[Type | None, Value] = {given: value}
             for several in _earlier_values(node, given, inputs, same_rank=same_rank, same_shape=True).values():

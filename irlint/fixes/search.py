@@ -200,12 +200,12 @@ class Search:
         self, problem: Problem, trials: Trials | SizeTrials, refused: Collection[tuple[Edit, ...]]
     ) -> tuple[list[Tried], list[Tried]]:
         """(best candidates, all candidates that fix the problem). The first list is [] if too many are equally good."""
-        best: list[Tried] = []
-        every: list[Tried] = []
+        best, every = list[Tried](), list[Tried]()
         self.excluded_by_similarity = []
         for stage in self._stages(problem, trials):
-            tried = with_declared_results(list(self._tried(stage, problem, trials)), problem, self.trials)
-            tried = unambiguous(tried, problem)
+            tried = list(self._tried(stage, problem, trials))
+            if len(tried) > 1:
+                tried = unambiguous(with_declared_results(tried, problem, self.trials), problem)
             tried = [each for each in tried if each.candidate.edits not in refused]
             self.excluded_by_similarity += [
                 each for each in tried if objections.is_excluded_by_similarity(self._case(each, problem))
@@ -265,6 +265,7 @@ class Search:
         """The candidates in groups that are tried one after another. Groups that the model supports most come first."""
         node, inputs, editor, limits = problem.node, self.inputs, self.editor, limits_sizes(problem)
         assert node is not None
+        is_error = problem.is_error
         if problem.graph:
             declared = resized(problem, self.clashes.of(problem), editor, trials)
             yield chain(with_other_trip_count(problem, inputs), of_other_sizes(problem, editor), declared)
@@ -288,17 +289,17 @@ class Search:
         lost = (lost_nodes.inserted_as_at_siblings(each, inputs) for each in near)
         yield chain(inserted_as_declared((node, *nodes), inputs), *lost)
         yield chain(inputs.surroundings.candidates_near(node, connected), connected_as_joined(near, inputs))
-        yield chain.from_iterable(exchanged_weights(each, inputs) for each in near[: 1 + EXCHANGED] if problem.is_error)
+        yield chain.from_iterable(exchanged_weights(each, inputs) for each in near[: 1 + EXCHANGED] if is_error)
         yield chain(reshaped_weights(node, inputs), without_unread_parts(node, editor))
-        yield with_lost_input([node, *nodes], inputs) if problem.is_error else iter(())
+        yield with_lost_input([node, *nodes], inputs) if is_error else iter(())
         unused = inputs.with_only_unused([node, *nodes]), inputs.with_unused_of_other_type(node)
         yield chain(*unused, inputs.with_unused_inserted(node), lost_nodes.with_unused_list(node, inputs))
         yield chain.from_iterable(as_other_users(each, editor) for each in near)
-        yield lost_nodes.joined_with_unused([node, *nodes], inputs) if problem.is_error else iter(())
+        yield lost_nodes.joined_with_unused([node, *nodes], inputs) if is_error else iter(())
         joined = [node, *nodes, *computing]
         yield chain(without_repeated(joined, inputs), *(with_lost_part(each, inputs) for each in joined))
         yield chain(declared_in_order(node, editor), declared_as_several_inputs(node, editor))
-        yield declared_as_similar_input(node, editor) if problem.is_error or limits else iter(())
+        yield declared_as_similar_input(node, editor) if is_error or limits else iter(())
         targets = editor.constants.with_copied_sizes(node), editor.constants.with_declared_sizes(node)
         yield chain(with_other_rank(problem, node, editor), *targets)
         is_of_output = problem.fault.rule.family == DECLARED and not limits
@@ -314,15 +315,15 @@ class Search:
             yield chain.from_iterable(read_on_other_axis(each, editor) for each in near)
         if not is_of_output:
             redeclared = with_other_axes(problem, node, editor) if problem.fault.rule is not AXIS_OUT_OF_RANGE else ()
-            without = chain(bypassed(node, (), inputs), without_new_axes(node, editor)) if problem.is_error else ()
+            without = chain(bypassed(node, (), inputs), without_new_axes(node, editor)) if is_error else ()
             yield chain(rearranged(problem, node, editor), redeclared, without)
-            yield with_batch_axis(node, editor) if problem.is_error else iter(())
-        before = transposed_before(node, nodes, editor) if problem.is_error else ()
-        without = bypassed(node, nodes, inputs) if problem.is_error or limits else ()
+            yield with_batch_axis(node, editor) if is_error else iter(())
+        before = transposed_before(node, nodes, editor) if is_error else ()
+        without = bypassed(node, nodes, inputs) if is_error or limits else ()
         yield chain(self._at_others(nodes, node, editor), without, before)
-        of_rank = with_other_output([node, *nodes], inputs) if problem.is_error or limits else ()
+        of_rank = with_other_output([node, *nodes], inputs) if is_error or limits else ()
         yield chain(lost_nodes.with_lost_pooling([node, *nodes], inputs), of_rank)
-        strided = lost_nodes.with_lost_strides(nodes, inputs) if problem.is_error else ()
+        strided = lost_nodes.with_lost_strides(nodes, inputs) if is_error else ()
         yield chain(inputs.with_unused([node, *nodes], {}), resized(problem, clashing, editor, trials), strided)
         constants = dict.fromkeys(end for value, axis in clashing for end in self.clashes.constants_of(value, axis))
         shapes = [shape_of(value, self.known) for value in (*dict(clashing), *node.inputs, *node.outputs)]
@@ -331,10 +332,10 @@ class Search:
             rank = len(shape_of(node.inputs[1], self.known) or ())
             constants.update({(node.inputs[1], axis): None for axis in range(min(rank, 2))})
         may_resize_weights = problem.fault.rule in (CHANNELS_MISMATCH, BIAS_MISMATCH, BROADCAST_MISMATCH)
-        yield transposed_constants(constants, node, editor) if problem.is_error else iter(())
+        yield transposed_constants(constants, node, editor) if is_error else iter(())
         yield editor.constants.resized(constants, sizes, weights=may_resize_weights)
         joins = [each for each in (node, *nodes) if sum(map(inputs.is_made, each.inputs)) > 1]
-        if problem.is_error:
+        if is_error:
             yield as_several_siblings(node, inputs)
             yield with_other_sizes([node, *nodes, *computing], inputs, same_rank=False)
             yield rewired(list(dict.fromkeys((node, *joins))), inputs)
@@ -377,7 +378,8 @@ class Search:
                 break
             is_wide = candidate.evidence == EVERYWHERE
             narrow = narrow if is_wide else None
-            repeats = candidate.evidence <= 0 and self.editor.constants.distinct.repeats(candidate.edits)
+            distinct = self.editor.constants.distinct
+            repeats = candidate.evidence <= 0 and bool(distinct.stored) and distinct.repeats(candidate.edits)
             outcome = trials.outcome(candidate.edits, problem) if not repeats else None
             if outcome is None or (is_wide and len(candidate.edits) > PER_FAULT * max(1, len(outcome.fixed))):
                 continue
@@ -385,7 +387,7 @@ class Search:
                 continue
             if candidate.grade < POSSIBLE and proves_little(problem, outcome, self.known):
                 candidate = replaced(candidate, grade=POSSIBLE, sure=candidate.sure and problem.is_error)
-            if self.editor.constants.distinct.separates(candidate.edits):
+            if distinct.pair and distinct.separates(candidate.edits):
                 candidate = replaced(candidate, grade=EVIDENT, evidence=max(0, candidate.evidence) + SEVERAL)
             if fitting := fitting_scales(candidate.edits, outcome.types, self.inputs):
                 candidate = replaced(candidate, evidence=max(0, candidate.evidence) + fitting)
@@ -400,23 +402,23 @@ class Search:
 
     def _widened(self, candidates: Iterable[Candidate], problem: Problem) -> Iterator[Candidate]:
         """The candidates, and wide ones: the same node or value at all faulty users, or a number in all targets."""
-        seen: set[tuple[Edit, ...]] = set()
+        seen, is_error = dict[tuple[Edit, ...], None](), problem.is_error
         for candidate in candidates:
             alone = candidate.edits[0] if len(candidate.edits) == 1 else None
-            if alone is not None and lost_nodes.may_be_at_all_faulty(candidate) and len(self._faulty) > 1:
+            kinds = ("insert", "input") if candidate.grade == EVIDENT else ("insert",)
+            if alone is not None and alone.kind in kinds and len(self._faulty) > 1:
                 edits = lost_nodes.at_all_faulty(alone, self.inputs, self._faulty)
                 if edits is not None:
                     count = (problem.fault.rule is NO_SIZES_FIT) - (alone.kind == "input")
                     yield replaced(candidate, edits=edits, evidence=candidate.evidence + count)
             yield candidate
-            if alone is not None and alone.name == TRANSPOSE and problem.is_error:
+            if alone is not None and alone.name == TRANSPOSE and is_error:
                 edits = lost_nodes.at_all_faulty(alone, self.inputs, set(self.trials.nodes))
                 if edits is not None:
                     yield replaced(candidate, edits=edits, evidence=EVERYWHERE)
             if alone is not None and alone.kind == "constant" and alone.of == "entries":
-                wide = self.editor.constants.in_every_target(alone, by_place=problem.is_error)
-                several = [each for each in wide if each not in seen]
-                seen.update(several)
+                wide = self.editor.constants.in_every_target(alone, by_place=is_error)
+                seen.update(several := {each: None for each in wide if each not in seen})
                 yield from (replaced(candidate, edits=each, evidence=EVERYWHERE) for each in several)
 
     def _fixes_all(self, problem: Problem, fixed: Sequence[Problem]) -> bool:

@@ -224,18 +224,13 @@ def _as_longer_values(value: Value, shape: Shape, editor: Editor) -> Iterator[Ca
     declared = (each.type for node in editor.graph.nodes for each in node.outputs if each is not None)
     longer = (each.shape for each in declared if isinstance(each, Tensor) and each.shape is not None)
     found = Counter(each for each in longer if None not in each and _is_one_axis_apart(shape, each))
-    inputs = {
-        name for each in editor.graph.inputs for dim in shape_of(each, editor.known) or () for name in _names(dim)
-    }
-    for other, count in found.most_common(OTHERS):
-        lost = any(isinstance(dim, Expr) and dim not in shape and not _names(dim) <= inputs for dim in other)
-        if len(other) > len(shape):
-            grade = EVIDENT if lost or count >= MANY else POSSIBLE
-            yield Candidate((editor.declared(value, other),), grade, evidence=count, subject=value)
-
-
-def _names(dim: MaybeDim) -> frozenset[str]:
-    return symbols(dim) if dim is not None else frozenset()
+    several = [(other, count) for other, count in found.most_common(OTHERS) if len(other) > len(shape)]
+    shapes = [shape_of(each, editor.known) or () for each in editor.graph.inputs if several]
+    inputs = {name for each in shapes for dim in each if isinstance(dim, Expr) for name in symbols(dim)}
+    for other, count in several:
+        lost = any(isinstance(dim, Expr) and dim not in shape and not symbols(dim) <= inputs for dim in other)
+        grade = EVIDENT if lost or count >= MANY else POSSIBLE
+        yield Candidate((editor.declared(value, other),), grade, evidence=count, subject=value)
 
 
 def _letters(name: str) -> str:

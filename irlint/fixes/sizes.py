@@ -120,8 +120,10 @@ def resized(
             grade = POSSIBLE if at or is_direct else PROBABLE
             grade = LAST_RESORT if _is_oblong(shape, together) else grade
             yield from _with_fitting_sizes(problem, [given], together, editor, trials, grade=grade, sure=not is_direct)
-    shapes = {given: shape_of(given, known) or () for given in (*axes, *trials.inputs)}
-    for at, size in dict.fromkeys((at, shapes[given][at]) for given, found in axes.items() for at in found):
+    shapes = {given: shape_of(given, known) or () for given in trials.inputs if axes}
+    for at, size in dict.fromkeys(
+        (at, shapes[given][at]) for given, found in axes.items() if given in shapes for at in found
+    ):
         several = [given for given in trials.inputs if shapes[given][at : at + 1] == (size,)]
         if len(several) > 1:
             yield from _with_fitting_sizes(problem, several, (at,), editor, trials, grade=PROBABLE, sure=True)

@@ -148,7 +148,7 @@ class Trials:
             keeps_limit=trial.keeps_limit,
             new_divisions=trial.new_divisions,
             in_body=trial.in_body,
-            divides_batch=self._divides_batch(trial.requirements),
+            divides_batch=bool(trial.requirements) and self._divides_batch(trial.requirements),
         )
 
     def _divides_batch(self, requirements: Sequence[Requirement]) -> bool:

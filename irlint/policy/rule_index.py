@@ -194,6 +194,7 @@ RULES = {
     "IRL611": "checks.pinned",
     "IRL612": "checks.classes",
     "IRL613": "checks.frozen",
+    "IRL614": "checks.mixed_rows",
     "IRL620": "folders.rules",
     "IRL621": "folders.rules",
     "IRL622": "folders.rules",

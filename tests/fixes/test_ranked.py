@@ -15,7 +15,7 @@ def orders(*outcomes: Outcome | None) -> list[tuple[int, ...]]:
     candidates = [
         Candidate((Edit("constant", value=at),), evidence=count) for at, count in enumerate((2, 0, EVERYWHERE))
     ]
-    distinct = SimpleNamespace(repeats=lambda _: False, separates=lambda _: False)
+    distinct = SimpleNamespace(stored=(), pair=())
     searched = SimpleNamespace(
         _widened=lambda candidates, _: iter(candidates),
         graph=SimpleNamespace(outputs=()),

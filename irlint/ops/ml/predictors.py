@@ -48,12 +48,12 @@ def _expect_at_most(x: Tensor, coefficients: int, results: int) -> None:
     if reaches(most, features, "there are coefficients for every feature"):
         if isinstance(features, int) and features < most:
             reason = "reads those of the further results at wrong places" if results > 1 else "ignores the others"
-            warn(_features_fault(features, most, axis, f"; ONNX Runtime {reason}").lowered(Severity.WARNING))
+            warn(_features_fault(features, most, axis, reason=f"; ONNX Runtime {reason}").lowered(Severity.WARNING))
         return
     raise _features_fault(features, most, axis)
 
 
-def _features_fault(features: MaybeDim, most: int, axis: int, reason: str = "") -> Fault:
+def _features_fault(features: MaybeDim, most: int, axis: int, *, reason: str = "") -> Fault:
     return FEATURES_MISMATCH.fault(
         f"axis {axis} of input 0 has {features} features, but there are coefficients for {most}{reason}",
         help=f"give input 0 {counted(most, 'feature')}, or write coefficients for {features}",

@@ -50,6 +50,7 @@ Values that give shapes:
 ``contents.extent``: the least and the largest known number of a tensor.
 ``contents.rounded``: a number rounded to an element type.
 ``contents.are_finite``: whether all numbers are known, and none is infinite or NaN.
+``contents.rearranged``: the elements of a tensor with another shape.
 ``contents.static``: a static shape as plain integers.
 
 Windows and filters:
