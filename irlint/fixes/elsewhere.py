@@ -119,6 +119,9 @@ def or_help(problem: Problem, candidate: Candidate, inputs: Inputs, clashes: Cla
         return True
     if problem.fault.rule is KERNEL_SHAPE_MISMATCH and not candidate.sure:
         return True
+    is_connection = all(edit.kind == "input" for edit in candidate.edits)
+    if candidate.grade == LAST_RESORT and is_connection and not candidate.evidence and not candidate.sure:
+        return True
     call = inputs.known.calls.get(problem.node) if problem.node is not None else None
     if call is not None and call.signature is not None and "k" in map(str.lower, call.signature.inputs):
         from irlint.ops.indexing.selecting import TOPK_TOO_LARGE

@@ -239,7 +239,10 @@ def _letters(name: str) -> str:
 
 
 def with_batch_axis(node: Node, editor: Editor) -> Iterator[Candidate]:
-    """Declares inputs near a node with a new first axis: the first axis of another input that has more axes."""
+    """Declares inputs near a node with a new first axis: the first axis of another input that has more axes.
+
+    No dynamic size becomes that of two axes.
+    """
     known, inputs = editor.known, [value for value in editor.graph.inputs if value not in editor.graph.constants]
     shapes = {value: shape_of(value, known) or () for value in inputs}
     near = {value for each in islice(nodes_before(node, editor.makers), FARTHER) for value in each.inputs}
@@ -247,5 +250,6 @@ def with_batch_axis(node: Node, editor: Editor) -> Iterator[Candidate]:
         firsts = dict.fromkeys(
             each[0] for other, each in shapes.items() if other is not value and len(each) > len(shape)
         )
-        for first in firsts if value in near and shape else ():
+        firsts_of_value = (each for each in firsts if not isinstance(each, Expr) or each not in shape)
+        for first in firsts_of_value if value in near and shape else ():
             yield Candidate((editor.declared(value, (first, *shape)),), POSSIBLE, subject=value)

@@ -13,6 +13,11 @@ from cases.ir_documents import INPUT, OUTPUT, const, edge, layer, loop, net, par
 from oracles.openvino_worker import outcomes
 
 import irlint
+from irlint import parsers
+from irlint.fixes.search import Search
+from irlint.fixes.sister_inputs import with_batch_axis
+from irlint.inference.origins import Makers
+from irlint.inference.walk import inferred
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
 UNET = (
@@ -677,3 +682,28 @@ def test_matrices_that_are_all_transposed() -> None:
     assert root.fix is None
     root = next(each for each in irlint.check(model_of("u")).findings if each.severity.value == "error")
     assert "`v`" not in root.suggestion.partition(";")[0]
+
+
+@pytest.mark.parametrize(("axes", "declared"), [("B,S", []), ("S", [("B", "S")])])
+def test_a_new_batch_axis_has_a_size_of_its_own(axes: str, declared: list[tuple[str, ...]], tmp_path: Path) -> None:
+    model = onnx.parser.parse_model(
+        f"{HEAD}g (int64[{axes}] ids, float[B,3,P] past) => (y, z) {{ y = Neg (ids) z = Relu (past) }}"
+    )
+    onnx.save(model, tmp_path / "m.onnx")
+    known = inferred(parsers.read(str(tmp_path / "m.onnx")))
+    assert known.model.graph is not None
+    search = Search(known, known.model.graph, Makers(known), (), None)
+    found = [each.edits[0].shape for each in with_batch_axis(known.model.graph.nodes[0], search.editor)]
+    assert [tuple(map(str, shape or ())) for shape in found] == declared
+
+
+def test_a_connection_without_support_is_not_the_only_help() -> None:
+    model = onnx.parser.parse_model(
+        f"""{HEAD}g (float[1,3,12,12] x) => (float[1,3,8,8] y) {{
+  a = Conv (x, u) i = Relu (a) c = Conv (i, v) n = InstanceNormalization (c, s, b) y = Add (n, i) }}"""
+    )
+    for name, shape in {"u": (3, 3, 3, 3), "v": (3, 3, 3, 3), "s": (3,), "b": (3,)}.items():
+        model.graph.initializer.append(onnx.numpy_helper.from_array(numpy.ones(shape, "float32"), name))
+    (found,) = [each for each in irlint.check(model).findings if each.rule.code == "IRL201"]
+    assert found.suggestion == "connect `c` as input 1; or make axes 2 and 3 equal in both inputs, or 1 in one of them"
+    assert found.fix is None

@@ -308,6 +308,14 @@ def check_leaves(nodes: TreeNodes, votes: Lists, kind: str) -> None:
     assert not isinstance(trees, Tensor) and not isinstance(ids, Tensor)
     for tree, node in zip(trees or (), ids or ()):
         if (tree, node) not in existing:
+            if tree not in (nodes.nodes_treeids or ()):
+                count = sum(each == tree for each in trees or ())
+                raise _malformed(
+                    f"`{kind}_treeids` has {counted(count, 'entry', 'entries')} of tree {tree}, of which the `nodes_` "
+                    "lists have no nodes",
+                    f"{kind}_treeids",
+                    f"remove the entries of tree {tree} from all `{kind}_` lists, or restore its nodes",
+                )
             raise _malformed(
                 f"`{kind}_treeids` and `{kind}_nodeids` name node {node} of tree {tree}, which does not exist",
                 f"{kind}_nodeids",

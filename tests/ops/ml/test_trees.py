@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnx.parser
 import pytest
 from cases.models import Fed as Given
 from cases.models import Input, onnx_model
@@ -307,3 +308,19 @@ def test_a_tree_whose_last_nodes_are_missing() -> None:
     assert isinstance(onnxruntime_verdict(model), str)
     (found,) = [each for each in irlint.check(model).findings if each.severity.value == "error"]
     assert found.help == "tree 0 ends with node 0, and nodes 3 and 4 are missing: add them, or make node 0 a leaf"
+
+
+def test_votes_of_a_tree_without_nodes() -> None:
+    lists = (
+        'nodes_treeids = [0], nodes_nodeids = [0], nodes_featureids = [0], nodes_modes = ["LEAF"], '
+        "nodes_values = [0.0], nodes_truenodeids = [0], nodes_falsenodeids = [0], target_treeids = [0, 1, 1], "
+        "target_nodeids = [0, 0, 1], "
+        "target_ids = [0, 0, 0], target_weights = [1.0, 1.0, 1.0], n_targets = 1"
+    )
+    model = onnx.parser.parse_model(
+        f"""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
+g (float[N,3] x) => (y) {{ y = ai.onnx.ml.TreeEnsembleRegressor <{lists}> (x) }}"""
+    )
+    (found,) = [each for each in irlint.check(model).findings if each.rule.code == "IRL518"]
+    assert found.message == "`target_treeids` has 2 entries of tree 1, of which the `nodes_` lists have no nodes"
+    assert found.help == "remove the entries of tree 1 from all `target_` lists, or restore its nodes"
