@@ -46,8 +46,10 @@ def is_one_number_of_several(case: Case) -> bool:
 
 
 def hides_clash(case: Case) -> bool:
-    """Whether another number in a constant makes one of two unequal sizes 1, so that it is broadcast."""
+    """Whether another number in a constant, or another constant, makes one of two unequal sizes 1, so that it is
+    broadcast."""
     edits, problem = case.candidate.edits, case.problem
-    if problem.fault.rule is not BROADCAST_MISMATCH or any(edit.of != "entries" for edit in edits):
+    exchanges = all(edit.swaps for edit in edits) and len({edit.index for edit in edits}) > 1
+    if problem.fault.rule is not BROADCAST_MISMATCH or not (exchanges or all(edit.of == "entries" for edit in edits)):
         return False
     return proves_little(problem, case.outcome, case.inputs.known)
