@@ -25,7 +25,7 @@ from irlint.inference.known import Known
 from irlint.inference.origins import FRESH, Makers, shape_of, sources
 from irlint.inference.walk import inferred
 from irlint.model import Node, Problem, Value
-from irlint.model.tensor import Tensor
+from irlint.model.tensor import INTEGERS, Tensor
 from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
 from irlint.ops.shared.operands import MATMUL_MISMATCH, OPERAND_SHAPE
 from irlint.ops.shared.windows import WINDOW_EXCEEDS_INPUT
@@ -98,7 +98,8 @@ def resized(
 ) -> Iterator[Candidate]:
     """Declares other sizes for the inputs of the model from which clashing sizes come.
 
-    First several axes change in proportion, then single axes. Last, an axis changes in all inputs with its size.
+    First several axes change in proportion, then single axes. Last, the batch axis changes in all inputs with its size,
+    and another axis of ids or a mask in all inputs of the same shape.
     """
     known, makers, node = editor.known, editor.makers, problem.node
     axes: dict[Value, dict[int, None]] = {}
@@ -121,10 +122,12 @@ def resized(
             grade = LAST_RESORT if _is_oblong(shape, together) else grade
             yield from _with_fitting_sizes(problem, [given], together, editor, trials, grade=grade, sure=not is_direct)
     shapes = {given: shape_of(given, known) or () for given in trials.inputs if axes}
-    for at, size in dict.fromkeys(
-        (at, shapes[given][at]) for given, found in axes.items() if given in shapes for at in found
-    ):
-        several = [given for given in trials.inputs if shapes[given][at : at + 1] == (size,)]
+    ids = {given for given in axes if isinstance(each := known.types.get(given), Tensor) and each.dtype in INTEGERS}
+    resizable = [
+        (at, given) for given, found in axes.items() if given in shapes for at in found if not at or given in ids
+    ]
+    for at, shape in dict.fromkeys((at, shapes[given]) for at, given in resizable):
+        several = [each for each, other in shapes.items() if (other[:1] == shape[:1] if at == 0 else other == shape)]
         if len(several) > 1:
             yield from _with_fitting_sizes(problem, several, (at,), editor, trials, grade=PROBABLE, sure=True)
 

@@ -108,7 +108,7 @@ FED = """
 (int32[6] b) => (float[6] y) <float[6] s, int8[6] z> { y = DequantizeLinear <axis = 0> (b, s, z) } | store constant `z` as int32
 (float[2,9,32] x) => (float[2,9,17] y) <float[17,16] w> { t = Transpose <perm = [1,0]> (w) y = MatMul (x, t) } | change 32 to 16 on axis 2 of input `x`; or change 16 to 32 on axis 1 of constant `w`
 (float16[N,seq,4] x) => (float[N,seq,4] y) <float[1,8,4] w, int64[1] z = {0}, int64[1] one = {1}, int64[1] two = {2}> { i = Shape (x) e = Slice (i, one, two) t = Slice (w, z, e, one) y = Add (x, t) } | declare `x` as float32
-(float[1,9,4] x, float[1,9,4] m) => (float[1,S,4] y) <float[1,8,4] w, int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}> { s = Shape (x) n = Gather (s, one) t = Slice (w, zero, n, one) a = Add (x, t) y = Mul (a, m) } | change 9 to 8 on axis 1 of input `x`, and change 9 to 8 on axis 1 of input `m`
+(int64[1,9] x, int64[1,9] m) => (float[1,S,4] y) <float[9,4] e, float[1,8,4] w, int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}> { g = Gather (e, x) s = Shape (x) n = Gather (s, one) t = Slice (w, zero, n, one) a = Add (g, t) u = Unsqueeze (m, two) f = Cast <to = 1> (u) y = Mul (a, f) } | change 9 to 8 on axis 1 of input `x`, and change 9 to 8 on axis 1 of input `m`
 """.strip().splitlines()
 
 
