@@ -12,6 +12,9 @@ from irlint.model.formats import FORMATS
 
 PACKAGE = Path(__file__).resolve().parent.parent / "irlint"
 
+#: So many lines may a module have.
+LONGEST = 450
+
 
 def layer(path: Path) -> str:
     """The folder of a module, or its own name where it stands in none."""
@@ -74,6 +77,11 @@ def test_imports_come_from_above() -> None:
 
 #: Where the name of a format is that of a package, or of a program for which profiles of sizes are written.
 OTHER_NAMES = {"reporters/profiles.py", "run/cache.py", "command/other_options.py"}
+
+
+def test_no_module_is_long() -> None:
+    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in PACKAGE.rglob("*.py")}
+    assert [f"{layer(path)}/{path.name}: {length}" for path, length in lengths.items() if length > LONGEST] == []
 
 
 def test_nobody_above_the_parsers_asks_for_a_format_by_its_name() -> None:

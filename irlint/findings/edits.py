@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from irlint.findings.wording import counted, listed
+from irlint.findings.wording import counted, first_few, listed
 from irlint.lazy_typing import TYPE_CHECKING, Any, Literal
 from irlint.records import record
 
@@ -195,6 +195,10 @@ def message(edits: Sequence[Edit], node: int | None = None) -> str:
         return f"{first.text_at(node)}, and likewise in {rest}"
     if len(edits) <= _MOST_SHOWN:
         return ", and ".join(edit.text_at(node) for edit in edits)
+    if first.kind in ("input", "insert") and len({(edit.of, edit.name, edit.value, edit.input) for edit in edits}) == 1:
+        places = [edit.place for edit in edits[1:]]
+        rest = listed(places) if len(places) <= _MOST_SHOWN else first_few(places, _MOST_SHOWN)
+        return f"{first.text_at(node)}, and likewise in {rest}"
     like = " like it" if all((edit.kind, edit.of) == (first.kind, first.of) for edit in edits) else ""
     return f"{first.text_at(node)}, and {counted(len(edits) - 1, 'more edit')}{like}"
 
