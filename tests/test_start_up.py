@@ -32,7 +32,7 @@ MODELS = {
     ),
     "custom": ("(float[2,3] x) => (float[2,3] y) { y = my.domain.Special (x) }", "", 108),
     "experimental in early ONNX": ("(float[2,3] x) => (float[2,3] y) { y = GRUUnit (x) }", "nn.recurrent", 147),
-    "misspelled": ("(float[2,3] x) => (float[2,3] y) { y = Relux (x) }", "math.unary", 132),
+    "misspelled": ("(float[2,3] x) => (float[2,3] y) { y = Relux (x) }", "math.unary", 131),
 }
 
 IR = """<net version="11"><layers>
@@ -52,7 +52,7 @@ IR = """<net version="11"><layers>
 LAYERS = {
     "plain": ('type="Relu" version="opset1"', "layout.creation math.unary", 93),
     "custom": ('type="Special" version="extension"', "layout.creation", 114),
-    "misspelled": ('type="Relux" version="opset1"', "layout.creation math.unary", 158),
+    "misspelled": ('type="Relux" version="opset1"', "layout.creation math.unary", 157),
 }
 
 CODE = """import sys

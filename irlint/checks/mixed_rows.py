@@ -15,7 +15,7 @@ from irlint.model.tensor import Type, tensor_shape
 RESHAPE = "Reshape"
 
 #: The number of axes of a table.
-ROWS = 2
+TABLE = 2
 
 MIXED_ROWS = Rule(
     "IRL614",
@@ -23,10 +23,10 @@ MIXED_ROWS = Rule(
     Severity.WARNING,
     "A Reshape mixes the elements of neighboring rows and works only for some batch sizes.",
     why=(
-        "Rows of 26 features do not fit into rows of 25. A target of [-1, 25] does not fail at every batch size: with "
-        "25 rows, it makes 26 rows of elements of different rows. With other batch sizes, the model fails. Usually, "
-        "the number of features before the Reshape has changed, and its target has not. irlint does not report "
-        "targets that join or divide whole rows."
+        "With a target of [-1, 25], a batch of 25 rows of 26 features becomes 26 rows: each has elements of two "
+        "input rows. The model fails for batches that are no multiple of 25. Usually, the number of features before "
+        "the Reshape has changed, and its target has not. irlint does not report targets that join or divide whole "
+        "rows."
     ),
     fix="Correct the target, or what computes the rows.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -54,17 +54,16 @@ def problems(known: Known) -> Iterator[Problem]:
 
 def _mixed(demand: Demand, known: Known) -> Iterator[Problem]:
     node = demand.node
-    given, made = inputs_of(node, known)[0], node.outputs[0]
-    before, after = _elements_of_row(given), _elements_of_row(known.types.get(made) if made is not None else None)
-    shape, target = tensor_shape(given) or (), tensor_shape(known.types.get(made) if made is not None else None) or ()
+    given, made = inputs_of(node, known)[0], known.types.get(node.outputs[0]) if node.outputs[0] is not None else None
+    before, after = _elements_of_row(given), _elements_of_row(made)
     if not before or not after or before % after == 0 or after % before == 0:
         return
-    change = f"write {before} for {after} in" if len(target) == ROWS else "correct"
+    change = f"write {before} for {after} in" if len(tensor_shape(made) or ()) == TABLE else "correct"
     fault = MIXED_ROWS.fault(
         f"the rows of input 0 have {before} elements, and those of the result {after}: rows are mixed, and only sizes "
         f"with {demand.requirement.condition} work",
         help=f"{change} the target, or pass rows of {after} elements",
-        marks=tuple((0, axis) for axis in range(1, len(shape))),
+        marks=tuple((0, axis) for axis in range(1, len(tensor_shape(given) or ()))),
         remark=f"{before} elements",
         input=0,
     )
@@ -72,7 +71,7 @@ def _mixed(demand: Demand, known: Known) -> Iterator[Problem]:
 
 
 def _elements_of_row(known: Type | None) -> int:
-    """The number of elements behind the first axis, which is dynamic; 0 if it is unknown, or for other tensors."""
+    """The number of elements for each index of the first axis. 0 if it is unknown, or if the first axis is static."""
     first, *rest = tensor_shape(known) or (None,)
     numbers = [dim for dim in rest if isinstance(dim, int)]
     return prod(numbers) if isinstance(first, Expr) and rest and len(numbers) == len(rest) else 0

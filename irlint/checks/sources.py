@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from irlint.binding import Binder
 from irlint.dims import Shape, elements
 from irlint.findings.faults import Rule
-from irlint.findings.wording import are, counted, listed
+from irlint.findings.wording import are, counted, either
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
 from irlint.model import Constant, Graph, Node, Port, Problem, Value
@@ -148,7 +148,7 @@ def _help_for_lost_port(problem: Problem, node: Node) -> str:
         for port in node.input_ports
         if isinstance(declared, Tensor) and port.type.shape == declared.shape and port.id < len(node.inputs)
     ]
-    ids = listed([f'"{each}"' for each in fitting], "or") if fitting else ""
+    ids = either(*[f'"{each}"' for each in fitting]) if fitting else ""
     others = f"; or write external_port_id={ids}, whichever input now carries this value" * bool(fitting)
     what = f" of {named(inner)}" if inner is not None and declared is not None else ""
     return (

@@ -60,9 +60,9 @@ def either(*words: object) -> str:
     return f"{', '.join(rest)} or {last}" if rest else last
 
 
-def listed(texts: list[str], word: str = "and") -> str:
+def listed(texts: list[str]) -> str:
     """``a``, or ``a, b and c``."""
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {word} {texts[-1]}"
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
 def first_few(texts: Sequence[object], most: int) -> str:

@@ -37,6 +37,7 @@ from irlint.fixes.interfaces import (
 )
 from irlint.fixes.lost_inputs import UNUSED, out_of_cycle, with_missing_input
 from irlint.fixes.names import (
+    as_operator_with_attributes,
     have_same_letters,
     may_be_renamed,
     missing_in_series,
@@ -44,8 +45,8 @@ from irlint.fixes.names import (
     names_another_operator,
     of_misspelled_number,
     of_siblings,
+    similar_operators,
 )
-from irlint.fixes.operator_names import as_operator_with_attributes, similar_operators
 from irlint.fixes.redeclared import declared_as_stored, output_as_computed
 from irlint.fixes.tidy import USUAL_IR_VERSION
 from irlint.inference.contradictions import differ

@@ -1,22 +1,36 @@
-"""Compares names of values by the habits of exporters: may one value be the other under another name?"""
+"""Compares names of values and of operators: may one be the other under another name, by the habits of exporters?"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+from irlint.binding.calls import UNKNOWN_OPERATOR
 from irlint.checks.intended import ALIKE, MARK, characters, plain, without_numbers
 from irlint.dims import Expr
+from irlint.findings.edits import Edit
 from irlint.findings.wording import closest
+from irlint.fixes.interfaces import SCAN_AXES, Edits
 from irlint.inference.known import Known
-from irlint.model import Graph, Node, Value
+from irlint.model import Graph, Node, Problem, Value
 from irlint.model.tensor import Tensor
+from irlint.records import replaced
+from irlint.schemas import official, official_names
 
 #: At least this many outputs of a graph form a series.
 SERIES = 3
 
 #: Exporters end the name of an output's size with this and the axis, if they do not know the size.
 GENERATED = "_dim_"
+
+#: The least similarity (``difflib`` ratio) of similar names of operators.
+SIMILAR = 0.6
+
+#: At most this many similar names are tried.
+NAMES = 4
+
+#: Longer texts are no names of operators.
+LONGEST_NAME = 60
 
 #: Numbers of more digits are read as texts.
 NUMBER = re.compile("[0-9]{1,18}")
@@ -169,3 +183,50 @@ def _number(name: str) -> str:
     """The number that an exporter gave to a value, such as 12 of ``onnx::Conv_12``; "" of other names."""
     number = name.rpartition("_")[2] if "::" in name else name
     return number if number.isdecimal() else ""
+
+
+def similar_operators(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Renames an unknown operator to those with similar names, the most similar first."""
+    node = problem.node
+    if node is None or known.format.ports_declare or len(node.op) > LONGEST_NAME:
+        return
+    from difflib import get_close_matches
+
+    for name in get_close_matches(node.op, sorted(official_names(node.domain)), NAMES, SIMILAR):
+        yield (Edit("rename", "operator", problem.graph, node.label, node.index, node.op, name, op=node.op),)
+
+
+def as_operator_with_attributes(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Renames an operator to the only one that has all attributes of the node and whose name ends with the old name."""
+    node = problem.node
+    version = node.version if node is not None and isinstance(node.version, int) else None
+    if node is None or version is None or known.format.ports_declare or len(node.op) > LONGEST_NAME:
+        return
+    found = []
+    for name in official_names(node.domain):
+        schema = official(name, version, node.domain) if name.endswith(node.op) and node.op != name else None
+        if schema is not None and set(node.attributes) <= set(schema.attributes):
+            found.append(name)
+    for name in found if len(found) == 1 else ():
+        yield (Edit("rename", "operator", problem.graph, node.label, node.index, node.op, name, op=node.op),)
+
+
+def is_ambiguous(problem: Problem, edits: Edits, may_be: Callable[[Edits], bool]) -> bool:
+    """Whether another operator has a name as similar to the name of the node's operator, and ``may_be`` accepts it as
+    well. Or whether edits set other axes of a Scan: perhaps a Transpose is missing."""
+    node, edit = problem.node, edits[0]
+    if edit.name == SCAN_AXES:
+        return True
+    is_renamed = edit.of == "operator" and problem.fault.rule is UNKNOWN_OPERATOR
+    if not is_renamed or node is None or len(node.op) > LONGEST_NAME:
+        return False
+    from difflib import SequenceMatcher, get_close_matches
+
+    names = sorted(official_names(node.domain))
+    if any(name.casefold() == node.op.casefold() for name in names):
+        return False
+    ratios = {
+        name: SequenceMatcher(None, name, node.op).ratio() for name in get_close_matches(node.op, names, NAMES, SIMILAR)
+    }
+    equal = [name for name, ratio in ratios.items() if ratio == ratios.get(str(edit.value)) and name != edit.value]
+    return any(may_be((replaced(edit, value=name),)) for name in equal)

@@ -41,7 +41,7 @@ SIZES = ("int32", "int64")
 PAIR = 2
 
 #: The conditions on sizes of each node, by its graph and label.
-Conditions = dict[tuple[str, str], set[str]]
+Required = dict[tuple[str, str], list[Requirement]]
 
 
 @record
@@ -80,10 +80,8 @@ class Rechecked:
         self.problems = problems
         self.shapes = shapes
         self._checked: dict[tuple[Edit, ...], list[Problem] | None] = {}
-        #: By edits: (path of the graph, label) of the nodes that depend on the sizes of a state after them.
-        self._dependent: dict[tuple[Edit, ...], set[tuple[str, str]]] = {}
-        #: By edits: the conditions on sizes of each node, by its graph and label.
-        self._conditions: dict[tuple[Edit, ...], Conditions] = {}
+        #: By edits: the requirements of each node, by its graph and label.
+        self._required: dict[tuple[Edit, ...], Required] = {}
 
     def outcome(self, edits: Sequence[Edit], problem: Problem) -> Outcome | None:
         """The outcome of edits. None if the problem remains, if the edits cause a problem that no safe fix removes, or
@@ -126,11 +124,11 @@ class Rechecked:
         reported."""
         if not _is_size_warning(problem.fault.rule, problem.fault.severity) or problem.node is None:
             return False
-        if () not in self._conditions:
-            self._conditions[()] = _conditions(inferred(self.model, self.shapes))
+        if () not in self._required:
+            self._required[()] = _required(inferred(self.model, self.shapes))
         place = problem.graph, problem.node.label
-        after = self._conditions.get(edits, {}).get(place, set())
-        return bool(after) and after <= self._conditions[()].get(place, set())
+        before, after = ({each.condition for each in self._required.get(key, {}).get(place, ())} for key in ((), edits))
+        return bool(after) and after <= before
 
     def stays_at_node(self, edits: Sequence[Edit], problem: Problem) -> bool:
         """Whether the node keeps the problem, or gets another error or warning, after edits. False if the file with the
@@ -151,7 +149,10 @@ class Rechecked:
     def depends_on_state(self, edits: Sequence[Edit], problem: Problem) -> bool:
         """Whether the node of a problem is only sound for some sizes of a state, which a loop changes, after edits."""
         after, node = self._after(edits), problem.node
-        return after is not None and node is not None and (problem.graph, node.label) in self._dependent[tuple(edits)]
+        if after is None or node is None:
+            return False
+        required = self._required[tuple(edits)].get((problem.graph, node.label), ())
+        return any(is_of_state(each, self.model) for each in required)
 
     def is_writable(self, edits: Sequence[Edit]) -> bool:
         """Whether the file can be written with these edits. True if the file is too large to check or cannot be
@@ -174,9 +175,7 @@ class Rechecked:
         if model is None or model.graph is None:
             return None
         known = inferred(model, self.shapes)
-        demands = (each for each in known.requires if is_of_state(each.requirement, model))
-        self._dependent[tuple(edits)] = {(each.graph, each.node.label) for each in demands}
-        self._conditions[tuple(edits)] = _conditions(known)
+        self._required[tuple(edits)] = _required(known)
         return every_problem(known)
 
     @property
@@ -225,10 +224,10 @@ def is_of_state(requirement: Requirement, model: Model) -> bool:
     )
 
 
-def _conditions(known: Known) -> Conditions:
-    found: Conditions = {}
+def _required(known: Known) -> Required:
+    found: Required = {}
     for each in known.requires:
-        found.setdefault((each.graph, each.node.label), set()).add(each.requirement.condition)
+        found.setdefault((each.graph, each.node.label), []).append(each.requirement)
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from irlint.dims import product
 from irlint.findings.edits import Edit, Fix, message
-from irlint.findings.wording import counted, listed
+from irlint.findings.wording import counted, either
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Graph, Problem
 from irlint.records import record, replaced
@@ -86,7 +86,7 @@ def _joined(texts: Iterable[str]) -> list[str]:
         else:
             found.append((words, None, []))
     return [
-        " ".join(words if at is None else [*words[:at], listed(choices, "or"), *words[at + 1 :]])
+        " ".join(words if at is None else [*words[:at], either(*choices), *words[at + 1 :]])
         for words, at, choices in found
     ]
 

@@ -271,7 +271,7 @@ class Suggestions:
     def _corrected(self, problem: Problem) -> Suggestion | None:
         """The correction of a misspelled name, a wrong opset import, or a cycle."""
         from irlint.fixes.corrections import corrections
-        from irlint.fixes.operator_names import is_ambiguous
+        from irlint.fixes.names import is_ambiguous
 
         def fixes(edits: tuple[Edit, ...]) -> bool:
             return self.rechecked.outcome(edits, problem) is not None
