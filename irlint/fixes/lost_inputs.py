@@ -86,14 +86,14 @@ def _connected_by_name(node: Node, formals: Sequence[str], graph: Graph, makers:
     from irlint.fixes.rewired import is_named_after
 
     ports = range(len(node.inputs), len(formals))
+    if not ports or None in node.inputs:
+        return
     values = (*graph.constants, *(each for other in graph.nodes for each in other.outputs if each is not None))
     named = [each for each in values if is_named_after(each, node) and makers.is_stored(each)]
-    if not named or len(named) != len(ports) or None in node.inputs:
-        return
     stated = {port: each for port in ports for each in named if _last_part(each) == formals[port]}
     others = sorted((each for each in named if each not in stated.values()), key=lambda each: _last_part(each) == BIAS)
     rest = iter(others)
-    if len(stated) + len(others) == len(ports):
+    if len(named) == len(stated) + len(others) == len(ports):
         yield _with_inputs(node, (*node.inputs, *(stated.get(port) or next(rest) for port in ports)), graph)
 
 

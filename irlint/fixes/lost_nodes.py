@@ -60,7 +60,7 @@ def _places(node: Node, port: int, data: Value, value: Value, inputs: Inputs) ->
     if maker is None or not inputs.is_made(value):
         return [(node, port)]
     users = [each for each in inputs.users.get(data, ()) if each.index > maker.index]
-    places = [(user, at) for user in users for at, given in enumerate(user.inputs) if given is data]
+    places = uses(data, users)
     return places if (node, port) in places else [(node, port)]
 
 
@@ -77,7 +77,7 @@ def inserted_as_at_siblings(node: Node, inputs: Inputs) -> Iterator[Candidate]:
     for port, value in enumerate(node.inputs if inputs.known.format.writer == "onnx" else ()):
         edit, count = _lost_before(node, port, inputs)
         users = inputs.users.get(value, ()) if edit is not None and value is not None else ()
-        places = [(user, at) for user in users for at, given in enumerate(user.inputs) if given is value]
+        places = uses(value, users)
         others = (_lost_before(user, at, inputs)[0] for user, at in places if (user, at) != (node, port))
         same = [each for each in others if each is not None and edit is not None and _insert_same(each, edit)]
         if edit is not None:
@@ -313,8 +313,7 @@ def with_unused_inputs(node: Node, port: int, inputs: Inputs) -> Iterator[Edits]
             if attributes is None:
                 return
             found[template.op, attributes, values] = None
-    users = inputs.users.get(value, ()) if value is not None else ()
-    places = [(user, at) for user in users for at, given in enumerate(user.inputs) if given is value]
+    places = uses(value, inputs.users.get(value, ()) if value is not None else ())
     for op, attributes, values in found if len(found) == 1 else ():
         names, called = [each.name for each in values], inputs.editor.called_unused(values[0])
         yield tuple(_inserted_before(places, op, attributes, names, called, inputs.editor))

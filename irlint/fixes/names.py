@@ -13,6 +13,7 @@ from irlint.findings.wording import closest
 from irlint.fixes.interfaces import SCAN_AXES, Edits
 from irlint.inference.known import Known
 from irlint.model import Graph, Node, Problem, Value
+from irlint.model.order import uses
 from irlint.model.tensor import Tensor
 from irlint.records import replaced
 from irlint.schemas import official, official_names
@@ -90,10 +91,9 @@ def of_siblings(value: Value, graph: Graph, known: Known) -> list[Value]:
     """
     from irlint.fixes.candidate import MANY
 
-    users = [(node, port) for node in graph.nodes for port, each in enumerate(node.inputs) if each is value]
     mark = MARK.search(value.name)
     found = [each for each in graph.constants if mark is not None and each.name == value.name[: mark.start()]]
-    for node, port in users if found else ():
+    for node, port in uses(value, graph.nodes) if found else ():
         siblings = [each for each in graph.nodes if each.op == node.op and each is not node]
         values = [each.inputs[port] for each in siblings if port < len(each.inputs)]
         stored = [each for each in values if each is not None and each in graph.constants]

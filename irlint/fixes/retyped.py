@@ -15,6 +15,7 @@ from irlint.fixes.sister_inputs import are_sisters
 from irlint.inference.known import Known
 from irlint.inference.origins import inputs_of, shape_of
 from irlint.model import Node, Problem, Value
+from irlint.model.order import uses
 from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Sequence, Tensor, element_type
 from irlint.ops.shared.element_types import ELEMENT_TYPES_DIFFER
 from irlint.records import replaced
@@ -156,9 +157,7 @@ def _with_outputs_exchanged(value: Value, dtype: str, inputs: Inputs) -> Iterato
         places = [
             (new, user, port)
             for old, new in ((value, other), (other, value))
-            for user in dict.fromkeys(inputs.users.get(old, ()))
-            for port, given in enumerate(user.inputs)
-            if given is old
+            for user, port in uses(old, inputs.users.get(old, ()))
         ]
         if len(places) <= EXCHANGED and inputs.users.get(other):
             yield Candidate(
@@ -184,12 +183,7 @@ def _with_other_output(node: Node, value: Value, dtype: str, is_index: bool, inp
         is_intended = is_index or is_usual(other, value, maker, inputs.graph) or value in inputs.graph.outputs
         is_intended = is_intended or (_is_optional(value, maker, inputs) and not inputs.users.get(other))
         for several in (users, [node]) if 1 < len(users) <= EXCHANGED else ([node],):
-            edits = tuple(
-                inputs.editor.connected(other, user, port)
-                for user in several
-                for port, each in enumerate(user.inputs)
-                if each is value
-            )
+            edits = tuple(inputs.editor.connected(other, *use) for use in uses(value, several))
             is_evident = is_intended or len(several) < len(users)
             yield Candidate(edits, EVIDENT if is_evident else POSSIBLE, evidence=int(is_evident))
 
